@@ -1,0 +1,115 @@
+//! What the executor needs of a surface: a way to put events in, and the truth about what is held.
+
+use crate::error::Result;
+use crate::geometry::Point;
+
+/// A pointer button.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Button {
+    /// The left (primary) one.
+    Left,
+    /// The middle one.
+    Middle,
+    /// The right (secondary) one.
+    Right,
+}
+
+/// A key by the driver's own number for it (on X11, the keycode).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct KeyCode(pub u32);
+
+/// The keys that produce one character: the modifiers are pressed around the key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stroke {
+    /// Held while the key is pressed, in this order.
+    pub modifiers: Vec<KeyCode>,
+    /// Pressed and released.
+    pub key: KeyCode,
+}
+
+/// One event, as small as the input system takes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputEvent {
+    /// Moves the pointer to a pixel of the surface's frame.
+    Move(Point),
+    /// Presses or releases a button.
+    Button {
+        /// Which one.
+        button: Button,
+        /// Pressed (`true`) or released.
+        down: bool,
+    },
+    /// Presses or releases a key.
+    Key {
+        /// Which one.
+        code: KeyCode,
+        /// Pressed (`true`) or released.
+        down: bool,
+    },
+    /// Turns the wheel by one detent, press and release of the wheel's button in one.
+    Wheel(Wheel),
+}
+
+/// A direction the wheel turns: where the content's view moves to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Wheel {
+    /// Towards the top of the content.
+    Up,
+    /// Towards the bottom.
+    Down,
+    /// Towards the left.
+    Left,
+    /// Towards the right.
+    Right,
+}
+
+/// What is pressed, by the input system's own account.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Keys that are down.
+    pub keys: Vec<KeyCode>,
+    /// Buttons that are down.
+    pub buttons: Vec<Button>,
+}
+
+impl Held {
+    /// Whether nothing is pressed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty() && self.buttons.is_empty()
+    }
+}
+
+/// Something that takes input.
+pub trait Driver {
+    /// The name of the way input goes, for receipts: `xtest`, `demo`.
+    fn route(&self) -> &'static str;
+
+    /// What is pressed right now, asked of the input system, never of memory.
+    ///
+    /// # Errors
+    /// When the input system does not answer.
+    fn held(&mut self) -> Result<Held>;
+
+    /// The key with a name of the action contract, in lower case: `a`, `7`, `return`, `f5`,
+    /// `ctrl`, `shift`, `alt`, `super`. `None` when this keyboard has no such key.
+    ///
+    /// # Errors
+    /// When the input system does not answer.
+    fn key_named(&mut self, name: &str) -> Result<Option<KeyCode>>;
+
+    /// A name for a key, for messages: `ctrl`, or `key 37` where it has none.
+    fn key_name(&mut self, code: KeyCode) -> String;
+
+    /// The keys that type one character under the current layout, `None` when there are none.
+    ///
+    /// # Errors
+    /// When the input system does not answer.
+    fn stroke_for(&mut self, character: char) -> Result<Option<Stroke>>;
+
+    /// Sends one event and returns when the input system has accepted it.
+    ///
+    /// # Errors
+    /// When it was not accepted.
+    fn send(&mut self, event: InputEvent) -> Result<()>;
+}

@@ -1,0 +1,181 @@
+//! One bit a pixel: does it differ?
+
+use crate::geometry::{Point, Rect, Size};
+
+const BITS: usize = u64::BITS as usize;
+
+/// The per-pixel answer of a [`diff`](crate::diff::diff()): one bit a pixel, rows padded to 64.
+///
+/// The default mask is empty; [`ChangeMask::clear`] gives it a size.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChangeMask {
+    size: Option<Size>,
+    words_per_row: usize,
+    words: Vec<u64>,
+}
+
+impl ChangeMask {
+    /// Makes the mask as large as `size` with no pixel set, keeping its memory.
+    pub fn clear(&mut self, size: Size) {
+        self.size = Some(size);
+        self.words_per_row = (size.width() as usize).div_ceil(BITS);
+        self.words.clear();
+        self.words.resize(self.words_per_row * size.height() as usize, 0);
+    }
+
+    /// The size it was last cleared to, or `None` before that.
+    #[must_use]
+    pub const fn size(&self) -> Option<Size> {
+        self.size
+    }
+
+    /// Whether no pixel is set.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|word| *word == 0)
+    }
+
+    /// How many pixels are set.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.words.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    /// Whether the pixel at `point` is set; `false` outside.
+    #[must_use]
+    pub fn get(&self, point: Point) -> bool {
+        self.size.is_some_and(|size| size.rect().contains(point))
+            && self.row(point.y)[point.x as usize / BITS] >> (point.x as usize % BITS) & 1 == 1
+    }
+
+    /// Sets the pixel at `point`; outside, nothing happens.
+    pub fn set(&mut self, point: Point) {
+        if self.size.is_some_and(|size| size.rect().contains(point)) {
+            self.row_mut(point.y)[point.x as usize / BITS] |= 1 << (point.x as usize % BITS);
+        }
+    }
+
+    /// Sets every pixel of `rect` that lies inside.
+    pub fn set_rect(&mut self, rect: Rect) {
+        let Some(rect) = self.size.and_then(|size| rect.intersection(size.rect())) else { return };
+        for y in rect.y()..rect.bottom() {
+            self.set_run(y, rect.x(), rect.right());
+        }
+    }
+
+    /// Sets `start..end` of row `y`, which must lie inside.
+    pub(crate) fn set_run(&mut self, y: u32, start: u32, end: u32) {
+        for_words(self.row_mut(y), start, end, |word, bits| *word |= bits);
+    }
+
+    /// Clears `start..end` of row `y`, which must lie inside.
+    pub(crate) fn clear_run(&mut self, y: u32, start: u32, end: u32) {
+        for_words(self.row_mut(y), start, end, |word, bits| *word &= !bits);
+    }
+
+    /// Leaves only the pixels that are also set in `other`, and says how many went.
+    ///
+    /// # Panics
+    /// When the masks have different sizes.
+    pub fn retain(&mut self, other: &Self) -> u64 {
+        assert_eq!(self.size, other.size, "masks of one size");
+        let mut gone = 0;
+        for (word, keep) in self.words.iter_mut().zip(&other.words) {
+            gone += u64::from((*word & !keep).count_ones());
+            *word &= keep;
+        }
+        gone
+    }
+
+    /// Clears every pixel that is set in `other`, a mask of the same size.
+    pub(crate) fn subtract(&mut self, other: &Self) {
+        for (word, gone) in self.words.iter_mut().zip(&other.words) {
+            *word &= !gone;
+        }
+    }
+
+    /// The bits of row `y`, least significant bit first.
+    pub(crate) fn row(&self, y: u32) -> &[u64] {
+        let start = y as usize * self.words_per_row;
+        &self.words[start..start + self.words_per_row]
+    }
+
+    pub(crate) fn row_mut(&mut self, y: u32) -> &mut [u64] {
+        let start = y as usize * self.words_per_row;
+        &mut self.words[start..start + self.words_per_row]
+    }
+
+    /// The runs of set pixels of row `y`, as `(start, end)` with the end outside.
+    pub(crate) fn runs(&self, y: u32) -> Runs<'_> {
+        Runs { words: self.row(y), at: 0 }
+    }
+}
+
+/// Calls `change` with every word that `start..end` touches and the bits of it inside.
+fn for_words(row: &mut [u64], start: u32, end: u32, change: impl Fn(&mut u64, u64)) {
+    let (start, end) = (start as usize, end as usize);
+    for (index, word) in row.iter_mut().enumerate().take(end.div_ceil(BITS)).skip(start / BITS) {
+        let low = start.saturating_sub(index * BITS).min(BITS);
+        let high = (end - index * BITS).min(BITS);
+        let below = |bits: usize| if bits == BITS { u64::MAX } else { (1 << bits) - 1 };
+        change(word, below(high) & !below(low));
+    }
+}
+
+/// Iterates over the runs of set bits of one row.
+pub(crate) struct Runs<'a> {
+    words: &'a [u64],
+    at: usize,
+}
+
+impl Runs<'_> {
+    /// The first position from `self.at` on whose bit, xored with `flip`, is set.
+    fn next_bit(&self, flip: u64) -> Option<usize> {
+        let first = self.at / BITS;
+        let rest = self.words.get(first..)?;
+        rest.iter().enumerate().find_map(|(index, word)| {
+            let word = word ^ flip;
+            let word = if index == 0 { word & (u64::MAX << (self.at % BITS)) } else { word };
+            (word != 0).then(|| (first + index) * BITS + word.trailing_zeros() as usize)
+        })
+    }
+}
+
+impl Iterator for Runs<'_> {
+    type Item = (u32, u32);
+
+    #[expect(clippy::cast_possible_truncation, reason = "a row has at most MAX_EDGE pixels")]
+    fn next(&mut self) -> Option<(u32, u32)> {
+        let start = self.next_bit(0)?;
+        self.at = start;
+        let end = self.next_bit(u64::MAX).unwrap_or(self.words.len() * BITS);
+        self.at = end;
+        Some((start as u32, end as u32))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_cross_words_and_end_at_the_edge() {
+        let mut mask = ChangeMask::default();
+        mask.clear(Size::new(200, 1).unwrap());
+        for rect in [(0, 1), (60, 10), (127, 1), (128, 64), (199, 1)] {
+            mask.set_rect(Rect::new(rect.0, 0, rect.1, 1).unwrap());
+        }
+        let runs: Vec<_> = mask.runs(0).collect();
+        assert_eq!(runs, [(0, 1), (60, 70), (127, 192), (199, 200)]);
+        assert_eq!(mask.count(), 77);
+        assert!(mask.get(Point::new(199, 0)) && !mask.get(Point::new(200, 0)));
+    }
+
+    #[test]
+    fn a_mask_of_whole_words_has_no_run_past_its_end() {
+        let mut mask = ChangeMask::default();
+        mask.clear(Size::new(128, 2).unwrap());
+        mask.set_rect(Rect::new(0, 0, 128, 2).unwrap());
+        assert_eq!(mask.runs(1).collect::<Vec<_>>(), [(0, 128)]);
+    }
+}

@@ -1,0 +1,121 @@
+//! One error type: what went wrong, where, and what to try next, in one line.
+
+use std::error::Error as StdError;
+use std::fmt;
+
+/// A result of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The tool could not do its job.
+///
+/// An answer is never an error: pictures that differ, a wait that ran out and an action that was
+/// refused are values of their own types. The message is one lower-case line without a full stop.
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+    source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+/// What sort of trouble an [`Error`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The caller asked for something that makes no sense: a bad option, an empty region.
+    Usage,
+    /// A file could not be read, understood or written.
+    File,
+    /// A size or an amount is past what this crate accepts.
+    Limit,
+    /// A display, a window or a recording cannot be seen or driven.
+    Surface,
+    /// A wait that could never be met, for instance a hold longer than the timeout.
+    Impossible,
+}
+
+impl ErrorKind {
+    /// The name used in JSON: `usage`, `file`, `limit`, `surface` or `impossible`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Usage => "usage",
+            Self::File => "file",
+            Self::Limit => "limit",
+            Self::Surface => "surface",
+            Self::Impossible => "impossible",
+        }
+    }
+}
+
+impl Error {
+    /// An error of a given kind.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), source: None }
+    }
+
+    /// A request that makes no sense.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Usage, message)
+    }
+
+    /// A file that cannot be read, understood or written.
+    pub fn file(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::File, message)
+    }
+
+    /// A size or an amount past what is accepted.
+    pub fn limit(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Limit, message)
+    }
+
+    /// A display, window or recording that cannot be used.
+    pub fn surface(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Surface, message)
+    }
+
+    /// A wait that could never be met.
+    pub fn impossible(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Impossible, message)
+    }
+
+    /// The same error with what caused it.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// The same error with `context: ` in front of its message.
+    #[must_use]
+    pub fn context(mut self, context: impl fmt::Display) -> Self {
+        self.message = format!("{context}: {}", self.message);
+        self
+    }
+
+    /// What sort of trouble this is.
+    #[must_use]
+    pub const fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind.name(), self.message)?;
+        match &self.source {
+            Some(source) => write!(f, " ({source})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}

@@ -1,0 +1,186 @@
+//! Pictures in files: decoded with their size checked first, encoded as PNG.
+
+use std::fs;
+use std::io::{Cursor, Write as _};
+use std::path::Path;
+
+use image::codecs::png::{CompressionType, FilterType, PngEncoder};
+use image::{
+    DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder, ImageFormat as FileFormat,
+    ImageReader,
+};
+
+use crate::error::{Error, Result};
+use crate::geometry::Size;
+
+use super::{Frame, PixelFormat};
+
+/// Files past this many bytes are refused before they are read: 1 GiB.
+const MAX_FILE_BYTES: u64 = 1 << 30;
+
+/// Reads a picture file: PNG, JPEG (turned upright by its EXIF orientation), WebP, BMP, TIFF, QOI
+/// or GIF; of an animation, the first frame.
+///
+/// # Errors
+/// When the file cannot be read, is no picture, is damaged, or is larger than
+/// [`MAX_PIXELS`](crate::geometry::MAX_PIXELS); the message names the file and the format.
+pub fn read(path: &Path) -> Result<Frame> {
+    let named = |error: Error| error.context(path.display());
+    let bytes = read_bytes(path).map_err(named)?;
+    decode(&bytes).map_err(named)
+}
+
+fn read_bytes(path: &Path) -> Result<Vec<u8>> {
+    let cannot = |error: std::io::Error| {
+        Error::file(format!("cannot be read: {}", plain(&error))).with_source(error)
+    };
+    let metadata = fs::metadata(path).map_err(cannot)?;
+    if !metadata.is_file() {
+        return Err(Error::file("is not a file"));
+    }
+    if metadata.len() > MAX_FILE_BYTES {
+        return Err(Error::limit(format!(
+            "has {} bytes, more than the {MAX_FILE_BYTES} that are read",
+            metadata.len()
+        )));
+    }
+    fs::read(path).map_err(cannot)
+}
+
+/// The message without the operating system's error number.
+fn plain(error: &std::io::Error) -> String {
+    let text = error.to_string().to_lowercase();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+/// Decodes a picture held in memory; see [`read`].
+///
+/// # Errors
+/// When the bytes are no known format, are damaged, or declare too large a size. The size is
+/// checked before any pixel is allocated.
+pub fn decode(bytes: &[u8]) -> Result<Frame> {
+    if bytes.is_empty() {
+        return Err(Error::file("is empty (0 bytes)"));
+    }
+    let format = image::guess_format(bytes).map_err(|error| {
+        Error::file("is not a picture (PNG, JPEG, WebP, BMP, TIFF, QOI and GIF are read)")
+            .with_source(error)
+    })?;
+    let damaged = |error: image::ImageError| {
+        let reason = error.to_string().replace('\n', " ");
+        Error::file(format!("is no readable {} picture: {reason}", name(format))).with_source(error)
+    };
+    let mut decoder =
+        ImageReader::with_format(Cursor::new(bytes), format).into_decoder().map_err(damaged)?;
+    let (width, height) = decoder.dimensions();
+    let size = Size::new(width, height)?;
+    decoder.set_limits(limits(size)).map_err(damaged)?;
+    let orientation = decoder.orientation().map_err(damaged)?;
+    let mut picture = DynamicImage::from_decoder(decoder).map_err(damaged)?;
+    picture.apply_orientation(orientation);
+    let rgba = picture.into_rgba8();
+    let size = Size::new(rgba.width(), rgba.height())?;
+    Frame::from_raw(size, PixelFormat::Rgba, rgba.into_raw())
+}
+
+/// Room for the picture at 16 bits a channel and a decoder's own buffers, and no more.
+fn limits(size: Size) -> image::Limits {
+    let mut limits = image::Limits::default();
+    limits.max_alloc = Some(size.pixels() * 16 + (64 << 20));
+    limits
+}
+
+fn name(format: FileFormat) -> String {
+    format!("{format:?}").to_uppercase()
+}
+
+/// Encodes a frame as PNG, quickly rather than small.
+///
+/// # Errors
+/// Only when the encoder runs out of memory.
+pub fn encode_png(frame: &Frame) -> Result<Vec<u8>> {
+    let rgba = frame.to_rgba();
+    let (data, colour) = if rgba.data().chunks_exact(4).all(|pixel| pixel[3] == u8::MAX) {
+        let rgb: Vec<u8> =
+            rgba.data().chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
+        (rgb, ExtendedColorType::Rgb8)
+    } else {
+        (rgba.data().to_vec(), ExtendedColorType::Rgba8)
+    };
+    let mut png = Vec::new();
+    PngEncoder::new_with_quality(&mut png, CompressionType::Fast, FilterType::Adaptive)
+        .write_image(&data, frame.size().width(), frame.size().height(), colour)
+        .map_err(|error| Error::file("cannot be encoded as PNG").with_source(error))?;
+    Ok(png)
+}
+
+/// Writes a frame to `path` as PNG, whole or not at all.
+///
+/// # Errors
+/// When the file cannot be written; what stood there before is then still there.
+pub fn write_png(path: &Path, frame: &Frame) -> Result<()> {
+    let png = encode_png(frame)?;
+    let part = path.with_extension("png.part");
+    let written = fs::File::create(&part)
+        .and_then(|mut file| file.write_all(&png))
+        .and_then(|()| fs::rename(&part, path));
+    written.map_err(|error| {
+        // The error that matters is the one above; a part file that stays is harmless.
+        let _ = fs::remove_file(&part);
+        Error::file(format!("{}: cannot be written: {}", path.display(), plain(&error)))
+            .with_source(error)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn png_header(width: u32, height: u32) -> Vec<u8> {
+        let size = Size::new(1, 1).unwrap();
+        let frame = Frame::filled(size, PixelFormat::Rgba, [1, 2, 3, 4]);
+        let mut png = encode_png(&frame).unwrap();
+        png[16..20].copy_from_slice(&width.to_be_bytes());
+        png[20..24].copy_from_slice(&height.to_be_bytes());
+        let crc = crc32(&png[12..29]);
+        png[29..33].copy_from_slice(&crc.to_be_bytes());
+        png
+    }
+
+    /// The checksum of PNG chunks, bit by bit.
+    fn crc32(bytes: &[u8]) -> u32 {
+        !bytes.iter().fold(!0, |crc, byte| {
+            (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
+                if crc & 1 == 1 { (crc >> 1) ^ 0xEDB8_8320 } else { crc >> 1 }
+            })
+        })
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let size = Size::new(3, 2).unwrap();
+        for alpha in [255, 128] {
+            let data: Vec<u8> = (0..6)
+                .flat_map(|n| [n * 40, 255 - n, n, if n == 3 { alpha } else { 255 }])
+                .collect();
+            let frame = Frame::from_raw(size, PixelFormat::Rgba, data).unwrap();
+            assert_eq!(decode(&encode_png(&frame).unwrap()).unwrap(), frame);
+        }
+    }
+
+    #[test]
+    fn bad_bytes_say_what_is_wrong() {
+        let whole = png_header(1, 1);
+        for (bytes, part) in [
+            (Vec::new(), "is empty"),
+            (b"hello, world".to_vec(), "is not a picture"),
+            (whole[..40].to_vec(), "is no readable PNG picture"),
+            (png_header(100_000, 100_000), "100000x100000 picture is too large"),
+            (png_header(9000, 9000), "is no readable PNG picture"),
+        ] {
+            let message = decode(&bytes).unwrap_err().to_string();
+            assert!(message.contains(part), "{message:?} lacks {part:?}");
+            assert!(!message.contains('\n'), "{message:?}");
+        }
+    }
+}

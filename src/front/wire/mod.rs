@@ -1,0 +1,1 @@
+//! The JSON of `contract.md`: the only place that gives values their outside names.

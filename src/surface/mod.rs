@@ -1,0 +1,1 @@
+//! Things that can be seen and driven, one module and one cargo feature each.

@@ -1,0 +1,60 @@
+//! What a wait needs of a surface: a picture of it, now.
+
+use std::time::Duration;
+
+use crate::error::Result;
+use crate::frame::Frame;
+use crate::geometry::{Rect, Size};
+
+/// Where a surface is and how large.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Geometry {
+    /// Size in frame pixels.
+    pub size: Size,
+    /// Frame pixels for one of the user interface.
+    pub scale: f32,
+    /// Where its corner lies on the display, in pixels; (0, 0) for a whole display.
+    pub origin: (i32, i32),
+}
+
+/// How one capture ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Capture {
+    /// The frame was filled. The id grows with every new frame of the surface; the same id again
+    /// is an old frame handed out once more and evidence of nothing.
+    Taken {
+        /// The frame's id.
+        id: u64,
+    },
+    /// The surface no longer has the size the region was meant for; the frame was not filled.
+    Resized,
+    /// No answer came before the time to give up.
+    Stalled,
+    /// The surface answered with an error; the next look may succeed.
+    Failed(String),
+}
+
+/// Something that can be looked at.
+///
+/// Times are those of the [`Clock`](crate::Clock) the surface was opened with.
+pub trait Source {
+    /// Where the surface is and how large, asked of the system at each call.
+    ///
+    /// # Errors
+    /// When the surface is gone.
+    fn geometry(&mut self) -> Result<Geometry>;
+
+    /// Captures the whole surface, or only `region` (in frame pixels) without grabbing the rest,
+    /// into `frame`, whose memory is reused. Gives up at `give_up`: a capture that would take
+    /// longer is [`Capture::Stalled`].
+    ///
+    /// # Errors
+    /// When the surface is gone for good; trouble that may pass is [`Capture::Failed`].
+    fn capture(
+        &mut self,
+        region: Option<Rect>,
+        give_up: Duration,
+        frame: &mut Frame,
+    ) -> Result<Capture>;
+}

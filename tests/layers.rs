@@ -1,0 +1,1 @@
+//! A module imports only from rows above it.

@@ -1,0 +1,1 @@
+//! Everything that needs the built command or real programs.
