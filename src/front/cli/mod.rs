@@ -1,9 +1,51 @@
-//! The `seechange` command.
+//! The `seechange` command: arguments in, one answer out, exit code 0, 1 or 2.
 
+mod args;
+mod capture;
+mod diff;
+mod duration;
+mod output;
+mod surface;
+
+use std::ffi::OsString;
 use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::clock::Cancel;
+use crate::error::Result;
+
+use args::{Cli, Command};
+use output::{Answer, Trouble};
 
 /// Runs the command with the arguments of this process.
 #[must_use]
 pub fn run() -> ExitCode {
-    ExitCode::from(2)
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let wants_json = arguments.iter().any(|argument| argument == "--json");
+    match Cli::try_parse_from(&arguments) {
+        Ok(cli) => match answer(cli.command) {
+            Ok(answer) => answer.print(wants_json),
+            Err(error) => Trouble::from(error).print(wants_json),
+        },
+        Err(error) => output::usage(&error, wants_json),
+    }
+}
+
+fn answer(command: Command) -> Result<Answer> {
+    match command {
+        Command::Diff(args) => diff::run(&args),
+        Command::Capture(args) => capture::run(&args),
+    }
+}
+
+/// A switch thrown by Ctrl-C, SIGTERM and SIGHUP, so that a wait or an action can end with its
+/// evidence and let go of what it holds.
+pub(crate) fn cancel_on_signal() -> Result<Cancel> {
+    let cancel = Cancel::new();
+    let switch = cancel.clone();
+    ctrlc::set_handler(move || switch.cancel()).map_err(|error| {
+        crate::error::Error::surface("the signal handler cannot be installed").with_source(error)
+    })?;
+    Ok(cancel)
 }

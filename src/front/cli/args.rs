@@ -1,0 +1,142 @@
+//! What the command takes. Options that mean the same everywhere are one struct each.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::diff::{Scope, Tolerance};
+use crate::error::Result;
+use crate::frame;
+use crate::geometry::Rect;
+use crate::report::{DiffOptions, Preset};
+
+use super::duration::parse_duration;
+use super::surface::SurfaceName;
+
+/// See what changed; wait until it has.
+#[derive(Debug, Parser)]
+#[command(name = "seechange", version, about, max_term_width = 100, arg_required_else_help = true)]
+pub(super) struct Cli {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Two pictures: verdict, numbered areas, pictures.
+    Diff(DiffArgs),
+    /// One observation of a surface.
+    Capture(CaptureArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DiffArgs {
+    /// The picture before.
+    pub(super) before: PathBuf,
+    /// The picture after.
+    pub(super) after: PathBuf,
+    /// When the sizes differ, also compare the part they have in common.
+    #[arg(long)]
+    pub(super) common_part: bool,
+    #[command(flatten)]
+    pub(super) compare: CompareArgs,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CaptureArgs {
+    #[command(flatten)]
+    pub(super) surface: SurfaceArgs,
+    /// Capture only this part, without grabbing the rest.
+    #[arg(long, value_name = "X,Y,W,H", allow_hyphen_values = true)]
+    pub(super) region: Option<Rect>,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+}
+
+/// What is captured and driven.
+#[derive(Debug, Args)]
+pub(super) struct SurfaceArgs {
+    /// x11, x11:window=TITLE-OR-ID, replay:DIR or demo.
+    #[arg(long, value_name = "S", default_value = "x11")]
+    pub(super) surface: SurfaceName,
+}
+
+/// Where the answer goes.
+#[derive(Debug, Args)]
+pub(super) struct OutputArgs {
+    /// One JSON object on stdout, everything else on stderr.
+    #[arg(long)]
+    pub(super) json: bool,
+    /// The folder pictures are written to; without it nothing is written.
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<PathBuf>,
+}
+
+/// How frames are compared.
+#[derive(Debug, Args)]
+pub(super) struct CompareArgs {
+    /// Compare only inside this box of frame pixels; repeatable.
+    #[arg(long, value_name = "X,Y,W,H", allow_hyphen_values = true)]
+    pub(super) region: Vec<Rect>,
+    /// Leave this box of frame pixels out; repeatable.
+    #[arg(long, value_name = "X,Y,W,H", allow_hyphen_values = true)]
+    pub(super) ignore: Vec<Rect>,
+    /// Leave out every pixel that is dark in this picture, which is as large as the frame.
+    #[arg(long, value_name = "PNG")]
+    pub(super) mask: Option<PathBuf>,
+    /// live (screen captures), golden (pictures of two runs) or exact.
+    #[arg(long, value_name = "PRESET")]
+    pub(super) preset: Option<Preset>,
+    /// How far one pixel may differ: exact, channel:0..255, yiq:0..1 or oklab:0..1.
+    #[arg(long, value_name = "METRIC:N", allow_hyphen_values = true)]
+    pub(super) tolerance: Option<Tolerance>,
+    /// With at most this many changed pixels the verdict is `same`.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) max_changed_pixels: u64,
+}
+
+impl CompareArgs {
+    /// The options these arguments mean, with `preset` where none is given.
+    pub(super) fn options(&self, preset: Preset) -> Result<DiffOptions> {
+        let mut options = DiffOptions::preset(self.preset.unwrap_or(preset))
+            .scope(self.scope()?)
+            .max_changed_pixels(self.max_changed_pixels);
+        if let Some(tolerance) = self.tolerance {
+            options = options.tolerance(tolerance);
+        }
+        Ok(options)
+    }
+
+    /// The pixels these arguments compare.
+    pub(super) fn scope(&self) -> Result<Scope> {
+        let scope = self.region.iter().fold(Scope::everything(), |scope, &rect| scope.region(rect));
+        let scope = self.ignore.iter().fold(scope, |scope, &rect| scope.ignore(rect));
+        match &self.mask {
+            Some(path) => Ok(scope.mask(frame::read(path)?.as_ref())),
+            None => Ok(scope),
+        }
+    }
+}
+
+/// How long and how often to look.
+#[derive(Debug, Args)]
+pub(super) struct TimingArgs {
+    /// How long to wait at most, such as 5s, 250ms or 0 (one look).
+    #[arg(long, value_name = "D", default_value = "5s", value_parser = parse_duration)]
+    pub(super) timeout: Duration,
+    /// The average time between two looks.
+    #[arg(long, value_name = "D", value_parser = parse_duration)]
+    pub(super) interval: Option<Duration>,
+    /// How long the evidence must stand.
+    #[arg(long, value_name = "D", value_parser = parse_duration)]
+    pub(super) hold: Option<Duration>,
+    /// In how many consecutive captures the evidence must stand.
+    #[arg(long, value_name = "N")]
+    pub(super) captures: Option<u32>,
+    /// Seeds the irregular gaps between looks.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) seed: u64,
+}

@@ -1,0 +1,18 @@
+//! `seechange diff BEFORE AFTER`.
+
+use crate::error::Result;
+use crate::frame;
+use crate::report::{Preset, Verdict, compare};
+
+use super::args::DiffArgs;
+use super::output::Answer;
+
+pub(super) fn run(args: &DiffArgs) -> Result<Answer> {
+    let (before, after) = rayon::join(|| frame::read(&args.before), || frame::read(&args.after));
+    let (before, after) = (before?, after?);
+    let options = args.compare.options(Preset::Golden)?.common_part(args.common_part);
+    let report = compare(before.as_ref(), after.as_ref(), &options)?;
+    let code = u8::from(report.verdict != Verdict::Same);
+    let json = serde_json::json!({"schema": "seechange.diff/1", "verdict": report.verdict.name()});
+    Ok(Answer { text: report.sentences(), json, code })
+}
