@@ -113,8 +113,8 @@ fn is_antialiasing(runs: &[Run], before: FrameRef<'_>, after: FrameRef<'_>) -> b
     })
 }
 
-/// Whether `pixel` lies, in every channel, within what `frame` spans around `point`, give or take
-/// the slack: moving an edge by less than a pixel cannot leave that range.
+/// Whether `frame` has an edge at `point`, and `pixel` lies in every channel within what it spans,
+/// give or take the slack: moving an edge by less than a pixel cannot leave that range.
 fn on_edge(pixel: [u8; 4], frame: FrameRef<'_>, point: Point) -> bool {
     let around = Rect::from_edges(point.x, point.y, point.x + 1, point.y + 1)
         .map_or(frame.size().rect(), |pixel| pixel.grown(1, frame.size()));
@@ -127,10 +127,12 @@ fn on_edge(pixel: [u8; 4], frame: FrameRef<'_>, point: Point) -> bool {
             }
         }
     }
-    pixel.into_iter().enumerate().all(|(channel, value)| {
+    let is_edge = low.into_iter().zip(high).any(|(low, high)| high - low > EDGE_SLACK);
+    let inside = |(channel, value): (usize, u8)| {
         value >= low[channel].saturating_sub(EDGE_SLACK)
             && value <= high[channel].saturating_add(EDGE_SLACK)
-    })
+    };
+    is_edge && pixel.into_iter().enumerate().all(inside)
 }
 
 fn points(runs: &[Run]) -> impl Iterator<Item = Point> + '_ {

@@ -1,1 +1,4 @@
-//! Everything that needs the built command or real programs.
+//! Everything that needs the built command, files or real programs.
+
+mod fixtures;
+mod shared;
