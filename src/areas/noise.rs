@@ -82,12 +82,20 @@ pub(super) fn is_tint(
             absolute[channel] += delta.abs();
         }
     }
-    (0..4).any(|channel| {
+    let is_coherent = (0..4).any(|channel| {
         let (signed, absolute) = (ratio(signed[channel].abs()), ratio(absolute[channel]));
         signed >= TINT_COHERENCE * absolute
             && absolute > 0.0
             && absolute >= f64::from(rules.tint_levels) * ratio(cluster.pixels.cast_signed())
-    })
+    });
+    is_coherent && !(rules.antialiasing && is_on_edges(cluster, runs, before, after))
+}
+
+/// Whether nearly all pixels lie on edges that both frames have: outlines drawn a little bolder
+/// are anti-aliasing, a tint also covers what is flat.
+fn is_on_edges(cluster: &Cluster, runs: &[Run], before: FrameRef<'_>, after: FrameRef<'_>) -> bool {
+    let flat = points(runs).filter(|&point| !is_edge_jitter(before, after, point)).count() as u64;
+    flat * 4 < cluster.pixels
 }
 
 #[expect(clippy::cast_precision_loss, reason = "sums of at most 2^28 bytes are exact in an f64")]
@@ -108,9 +116,12 @@ fn is_caret(cluster: &Cluster, frame: Size, scale: f32) -> bool {
 fn is_antialiasing(runs: &[Run], before: FrameRef<'_>, after: FrameRef<'_>) -> bool {
     points(runs).all(|point| {
         yiq_fraction(before.rgba(point), after.rgba(point)) <= ANTIALIASING_LIMIT
-            && on_edge(after.rgba(point), before, point)
-            && on_edge(before.rgba(point), after, point)
+            && is_edge_jitter(before, after, point)
     })
+}
+
+fn is_edge_jitter(before: FrameRef<'_>, after: FrameRef<'_>, point: Point) -> bool {
+    on_edge(after.rgba(point), before, point) && on_edge(before.rgba(point), after, point)
 }
 
 /// Whether `frame` has an edge at `point`, and `pixel` lies in every channel within what it spans,
