@@ -42,8 +42,7 @@ impl Clusters {
         self.parents.clear();
         self.clusters.clear();
         self.reachable.clear();
-        let height = mask.size().map_or(0, |size| size.height());
-        for y in 0..height {
+        for y in mask.touched() {
             self.add_row(mask, y, gap);
         }
         self.finish();

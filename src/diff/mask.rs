@@ -1,5 +1,7 @@
 //! One bit a pixel: does it differ?
 
+use std::ops::Range;
+
 use crate::geometry::{Point, Rect, Size};
 
 const BITS: usize = u64::BITS as usize;
@@ -7,20 +9,29 @@ const BITS: usize = u64::BITS as usize;
 /// The per-pixel answer of a [`diff`](crate::diff::diff()): one bit a pixel, rows padded to 64.
 ///
 /// The default mask is empty; [`ChangeMask::clear`] gives it a size.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct ChangeMask {
     size: Option<Size>,
     words_per_row: usize,
     words: Vec<u64>,
+    /// The rows that may have a pixel set: the others are neither cleared nor read again, so a
+    /// pair of equal frames costs no pass over the mask.
+    touched: Range<u32>,
 }
 
 impl ChangeMask {
     /// Makes the mask as large as `size` with no pixel set, keeping its memory.
     pub fn clear(&mut self, size: Size) {
-        self.size = Some(size);
-        self.words_per_row = (size.width() as usize).div_ceil(BITS);
-        self.words.clear();
-        self.words.resize(self.words_per_row * size.height() as usize, 0);
+        if self.size == Some(size) {
+            let touched = self.touched_words();
+            self.words[touched].fill(0);
+        } else {
+            self.size = Some(size);
+            self.words_per_row = (size.width() as usize).div_ceil(BITS);
+            self.words.clear();
+            self.words.resize(self.words_per_row * size.height() as usize, 0);
+        }
+        self.touched = 0..0;
     }
 
     /// The size it was last cleared to, or `None` before that.
@@ -32,13 +43,14 @@ impl ChangeMask {
     /// Whether no pixel is set.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.words.iter().all(|word| *word == 0)
+        self.words[self.touched_words()].iter().all(|word| *word == 0)
     }
 
     /// How many pixels are set.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.words.iter().map(|word| u64::from(word.count_ones())).sum()
+        let words = &self.words[self.touched_words()];
+        words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
     /// Whether the pixel at `point` is set; `false` outside.
@@ -80,7 +92,8 @@ impl ChangeMask {
     pub fn retain(&mut self, other: &Self) -> u64 {
         assert_eq!(self.size, other.size, "masks of one size");
         let mut gone = 0;
-        for (word, keep) in self.words.iter_mut().zip(&other.words) {
+        let touched = self.touched_words();
+        for (word, keep) in self.words[touched.clone()].iter_mut().zip(&other.words[touched]) {
             gone += u64::from((*word & !keep).count_ones());
             *word &= keep;
         }
@@ -89,7 +102,8 @@ impl ChangeMask {
 
     /// Clears every pixel that is set in `other`, a mask of the same size.
     pub(crate) fn subtract(&mut self, other: &Self) {
-        for (word, gone) in self.words.iter_mut().zip(&other.words) {
+        let touched = self.touched_words();
+        for (word, gone) in self.words[touched.clone()].iter_mut().zip(&other.words[touched]) {
             *word &= !gone;
         }
     }
@@ -101,8 +115,22 @@ impl ChangeMask {
     }
 
     pub(crate) fn row_mut(&mut self, y: u32) -> &mut [u64] {
+        self.touched = match self.touched.is_empty() {
+            true => y..y + 1,
+            false => self.touched.start.min(y)..self.touched.end.max(y + 1),
+        };
         let start = y as usize * self.words_per_row;
         &mut self.words[start..start + self.words_per_row]
+    }
+
+    /// The rows that may have a pixel set.
+    pub(crate) fn touched(&self) -> Range<u32> {
+        self.touched.clone()
+    }
+
+    fn touched_words(&self) -> Range<usize> {
+        let word = |row: u32| row as usize * self.words_per_row;
+        word(self.touched.start)..word(self.touched.end)
     }
 
     /// The runs of set pixels of row `y`, as `(start, end)` with the end outside.
@@ -110,6 +138,14 @@ impl ChangeMask {
         Runs { words: self.row(y), at: 0 }
     }
 }
+
+impl PartialEq for ChangeMask {
+    fn eq(&self, other: &Self) -> bool {
+        self.size == other.size && self.words == other.words
+    }
+}
+
+impl Eq for ChangeMask {}
 
 /// Calls `change` with every word that `start..end` touches and the bits of it inside.
 fn for_words(row: &mut [u64], start: u32, end: u32, change: impl Fn(&mut u64, u64)) {
