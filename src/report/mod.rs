@@ -217,15 +217,19 @@ fn empty_report(before: Size, after: Size) -> ChangeReport {
     }
 }
 
-/// Takes what the scope leaves out from the differences; says how many changed pixels inside the
+/// Takes what the scope leaves out from the differences; says how many differing pixels inside the
 /// regions went.
 fn leave_out(differences: &mut Differences, scope: &Rendered) -> u64 {
     if scope.is_everything() {
         return 0;
     }
-    differences.changed.retain(&scope.inside);
-    differences.faint.retain(&scope.compared);
-    differences.changed.retain(&scope.compared)
+    [&mut differences.changed, &mut differences.faint]
+        .into_iter()
+        .map(|mask| {
+            mask.retain(&scope.inside);
+            mask.retain(&scope.compared)
+        })
+        .sum()
 }
 
 /// `point` as seen from the corner of `bounds`; outside, the nearest corner does.
