@@ -14,9 +14,10 @@ use super::{AreaRules, scaled};
 /// A tint has at least this many pixels: an 8x8 box.
 pub(super) const TINT_PIXELS: u64 = 64;
 
-/// The largest distance (on the scale of `yiq`) of a pixel of anti-aliasing. Edge jitter measured
-/// between renderers stays below 0.1; the faintest one-letter edits at nine pixels begin at 0.3.
-const ANTIALIASING_LIMIT: f32 = 0.2;
+/// The largest distance (on the scale of `yiq`) of a pixel of anti-aliasing. Jitter measured between
+/// renderers stays below 0.1, and an outline moved by 0.15 px comes to 0.15; one-letter edits of
+/// light grey text at nine pixels begin at 0.17, of darker text at 0.3.
+const ANTIALIASING_LIMIT: f32 = 0.16;
 
 /// How far, in channel levels, a pixel may lie outside what its neighbours in the other frame
 /// span and still be on the same edge.
