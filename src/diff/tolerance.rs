@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
+use crate::frame::PixelFormat;
 
 /// How far two pixels may lie apart and still count as equal.
 ///
@@ -48,6 +49,34 @@ impl Tolerance {
             Self::Oklab(limit) => {
                 // The matrices are rounded: black against white comes out a hair above 1.
                 on_backgrounds(before, after, oklab_distance) > f64::from(limit) + 1e-6
+            }
+        }
+    }
+}
+
+impl Tolerance {
+    /// Whether asking needs more than the largest channel difference.
+    pub(super) const fn is_perceptual(self) -> bool {
+        matches!(self, Self::Yiq(_) | Self::Oklab(_))
+    }
+
+    /// Two pixels whose channels differ by at most this much are never further apart than this.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at most 255 and never negative"
+    )]
+    pub(super) fn channel_limit(self, format: PixelFormat) -> u8 {
+        match self {
+            Self::Exact | Self::Oklab(_) => 0,
+            Self::Channel(limit) => limit,
+            Self::Yiq(limit) => {
+                // 35215 is the largest distance there is, of channels 255 apart: the distance is
+                // a quadratic form, so channels n apart reach at most n / 255 of the scale.
+                // Blending moves a channel by the difference of its colours and of the alphas.
+                let blending = if format == PixelFormat::Rgba { 2.0 } else { 1.0 };
+                // One less leaves room for rounding.
+                ((255.0 * limit / blending) as u8).saturating_sub(1)
             }
         }
     }

@@ -1,4 +1,9 @@
 //! Everything that needs the built command, files or real programs.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test says what it skips and stops where it fails"
+)]
 
 mod fixtures;
 mod formats;

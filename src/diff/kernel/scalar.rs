@@ -1,45 +1,39 @@
-//! Equal rows are skipped as bytes; what is left is asked pixel by pixel.
+//! Pixel by pixel: the oracle, and what runs where nothing faster does.
 
-use crate::diff::tolerance::equal;
-use crate::diff::{Differences, Tolerance};
-use crate::frame::{BYTES_PER_PIXEL, FrameRef};
+use crate::diff::Tolerance;
+use crate::diff::tolerance::{equal, max_channel_delta};
+use crate::frame::PixelFormat;
 
-/// Marks every pixel that differs, in `changed` when by more than `tolerance`, else in `faint`;
-/// the frames have one size.
-pub(in crate::diff) fn scan(
-    before: FrameRef<'_>,
-    after: FrameRef<'_>,
-    tolerance: Tolerance,
-    differences: &mut Differences,
-) {
-    let same_order = before.format() == after.format();
-    for y in 0..before.size().height() {
-        let (one, other) = (before.row(y), after.row(y));
-        if same_order && one == other {
-            continue;
-        }
-        let changed = differences.changed.row_mut(y);
-        let faint = differences.faint.row_mut(y);
-        for (index, (before_block, after_block)) in blocks(one, other).enumerate() {
-            if same_order && before_block == after_block {
-                continue;
-            }
-            for (bit, (&a, &b)) in before_block.iter().zip(after_block).enumerate() {
-                let (a, b) = (before.format().rgba(a), after.format().rgba(b));
-                let differs = tolerance.differs(a, b);
-                changed[index] |= u64::from(differs) << bit;
-                faint[index] |= u64::from(!differs && !equal(a, b)) << bit;
-            }
-        }
+use super::{Bits, Pixel, blocks};
+
+/// Answers at most 64 pixels of one format.
+pub(super) fn block(before: &[Pixel], after: &[Pixel], format: PixelFormat, limit: u8) -> Bits {
+    let mut bits = Bits::default();
+    for (bit, (&before, &after)) in before.iter().zip(after).enumerate() {
+        let (before, after) = (format.rgba(before), format.rgba(after));
+        let unequal = !equal(before, after);
+        bits.unequal |= u64::from(unequal) << bit;
+        bits.over |= u64::from(unequal && max_channel_delta(before, after) > limit) << bit;
     }
+    bits
 }
 
-/// Pairs of 64 pixels: as many as one word of a mask has bits.
-fn blocks<'a>(
-    before: &'a [u8],
-    after: &'a [u8],
-) -> impl Iterator<Item = (&'a [[u8; BYTES_PER_PIXEL]], &'a [[u8; BYTES_PER_PIXEL]])> {
-    let (before, _) = before.as_chunks::<BYTES_PER_PIXEL>();
-    let (after, _) = after.as_chunks::<BYTES_PER_PIXEL>();
-    before.chunks(u64::BITS as usize).zip(after.chunks(u64::BITS as usize))
+/// Answers a row whose sides have different channel orders.
+pub(super) fn mixed_row(
+    before: &[u8],
+    before_format: PixelFormat,
+    after: &[u8],
+    after_format: PixelFormat,
+    tolerance: Tolerance,
+    changed: &mut [u64],
+    faint: &mut [u64],
+) {
+    for (index, (before, after)) in blocks(before, after).enumerate() {
+        for (bit, (&before, &after)) in before.iter().zip(after).enumerate() {
+            let (before, after) = (before_format.rgba(before), after_format.rgba(after));
+            let over = tolerance.differs(before, after);
+            changed[index] |= u64::from(over) << bit;
+            faint[index] |= u64::from(!over && !equal(before, after)) << bit;
+        }
+    }
 }
