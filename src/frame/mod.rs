@@ -10,6 +10,9 @@ mod codec;
 #[cfg(feature = "files")]
 pub use codec::{decode, encode_png, read, write_png};
 
+#[cfg(feature = "pictures")]
+use std::borrow::Cow;
+
 use crate::error::{Error, Result};
 use crate::geometry::{Point, Rect, Size};
 
@@ -233,6 +236,16 @@ impl<'a> FrameRef<'a> {
             frame.format = PixelFormat::Rgba;
         }
         frame
+    }
+
+    /// All bytes, rows without padding: a copy only where the rows lie further apart.
+    #[cfg(feature = "pictures")]
+    pub(crate) fn packed(self) -> Cow<'a, [u8]> {
+        if self.stride == self.row_bytes() {
+            Cow::Borrowed(&self.data[..byte_length(self.size)])
+        } else {
+            Cow::Owned(self.to_frame().data)
+        }
     }
 
     fn row_bytes(self) -> usize {

@@ -1,4 +1,6 @@
 //! What a person or a program outside sees: argv and JSON. Only here is anything printed.
 
+mod change;
 pub mod cli;
+mod pictures;
 mod wire;

@@ -3,14 +3,28 @@
 //! - [`compare`] answers for one pair.
 //! - [`Differ`] answers for many pairs and keeps its memory between them.
 
+#[cfg(feature = "pictures")]
+pub(crate) mod canvas;
+#[cfg(feature = "pictures")]
+mod diff_picture;
+mod marks;
 mod options;
 #[cfg(feature = "pictures")]
+mod overview;
+#[cfg(feature = "pictures")]
 mod pictures;
+#[cfg(feature = "pictures")]
+mod resize;
+mod shots;
 mod text;
 
+#[cfg(feature = "pictures")]
+pub use diff_picture::diff_picture;
 pub use options::{DiffOptions, Preset};
 #[cfg(feature = "pictures")]
-pub use pictures::{Picture, Role, pictures};
+pub use pictures::{Picture, pictures, whole_picture};
+pub use shots::{Role, Shot, shots};
+pub use text::{Naming, Wording};
 
 use crate::areas::{Area, AreaFinder, Found, Ignored, Spot};
 use crate::diff::{Differences, Rendered, diff};

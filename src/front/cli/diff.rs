@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::frame;
+use crate::front::change::{Showing, show};
 use crate::report::{Preset, Verdict, compare};
 
 use super::args::DiffArgs;
@@ -13,6 +14,8 @@ pub(super) fn run(args: &DiffArgs) -> Result<Answer> {
     let options = args.compare.options(Preset::Golden)?.common_part(args.common_part);
     let report = compare(before.as_ref(), after.as_ref(), &options)?;
     let code = u8::from(report.verdict != Verdict::Same);
-    let json = serde_json::json!({"schema": "seechange.diff/1", "verdict": report.verdict.name()});
-    Ok(Answer { text: report.sentences(), json, code })
+    let showing =
+        Showing { out: args.output.out.as_deref(), diff: Some(&options), ..Showing::default() };
+    let shown = show(&report, before.as_ref(), after.as_ref(), showing)?;
+    Ok(Answer { text: shown.text, json: shown.json, code })
 }

@@ -1,0 +1,93 @@
+//! Draws the marks of an overview: outlines, then the numbers.
+
+use std::convert::Infallible;
+
+use embedded_graphics::Drawable as _;
+use embedded_graphics::draw_target::DrawTarget as _;
+use embedded_graphics::geometry::Point as EgPoint;
+use embedded_graphics::mono_font::MonoTextStyle;
+use embedded_graphics::mono_font::ascii::{FONT_6X10, FONT_9X18_BOLD};
+use embedded_graphics::pixelcolor::Rgb888;
+use embedded_graphics::primitives::{
+    Primitive as _, PrimitiveStyleBuilder, Rectangle, StrokeAlignment,
+};
+use embedded_graphics::text::{Baseline, Text};
+
+use crate::frame::{BYTES_PER_PIXEL, Frame, PixelFormat};
+use crate::geometry::Rect;
+
+use super::canvas::{Canvas, eg_rectangle};
+use super::marks::{Marks, Style};
+
+/// Outlines and tabs. Its contrast with white is 4.9, so numbers on it can be read.
+pub(super) const STRONG: Rgb888 = Rgb888::new(226, 0, 96);
+
+/// The lines beside the outlines, and the digits: they part the strong colour from anything.
+pub(super) const BRIGHT: Rgb888 = Rgb888::new(255, 255, 255);
+
+/// What surrounds the frame where outlines need room.
+const BORDER: [u8; 4] = [206, 209, 214, 255];
+
+/// The copy of the frame, with its border where the marks need one, outlined and numbered.
+pub(super) fn marked(copy: &Frame, marks: &Marks) -> Frame {
+    let mut frame = bordered(copy, marks);
+    let mut canvas = Canvas::sparing(&mut frame, &marks.inside);
+    // First every bright ring, then every line on the middle of its ring.
+    for (colour, inset, width) in
+        [(BRIGHT, 0, marks.style.ring_px()), (STRONG, Style::HALO_PX, marks.style.line_px)]
+    {
+        marks.boxes.iter().for_each(|rect| outline(&mut canvas, *rect, inset, width, colour));
+    }
+    let mut canvas = Canvas::new(&mut frame);
+    for (number, tab) in (1..).zip(&marks.tabs) {
+        if let Some(tab) = tab {
+            draw_tab(&mut canvas, *tab, number, marks.style);
+        }
+    }
+    frame
+}
+
+fn bordered(copy: &Frame, marks: &Marks) -> Frame {
+    let mut frame = Frame::filled(marks.canvas, PixelFormat::Rgba, BORDER);
+    let row_bytes = copy.size().width() as usize * BYTES_PER_PIXEL;
+    let start = marks.border_px as usize * BYTES_PER_PIXEL;
+    let stride = marks.canvas.width() as usize * BYTES_PER_PIXEL;
+    let rows = frame.data_mut().chunks_exact_mut(stride).skip(marks.border_px as usize);
+    for (to, from) in rows.zip(copy.data().chunks_exact(row_bytes)) {
+        to[start..start + row_bytes].copy_from_slice(from);
+    }
+    frame
+}
+
+/// A line around `rect`, `inset` pixels away from it.
+fn outline(canvas: &mut Canvas<'_>, rect: Rect, inset: u32, width: u32, colour: Rgb888) {
+    let style = PrimitiveStyleBuilder::new()
+        .stroke_color(colour)
+        .stroke_width(width)
+        .stroke_alignment(StrokeAlignment::Outside)
+        .build();
+    done(eg_rectangle(rect).offset(inset.cast_signed()).into_styled(style).draw(canvas));
+}
+
+fn draw_tab(canvas: &mut Canvas<'_>, tab: Rect, number: usize, style: Style) {
+    let tab = eg_rectangle(tab);
+    done(canvas.fill_solid(&tab, BRIGHT));
+    done(canvas.fill_solid(&tab.offset(-Style::HALO_PX.cast_signed()), STRONG));
+    let font = if style == Style::BOLD { &FONT_9X18_BOLD } else { &FONT_6X10 };
+    let corner = digits_corner(&tab, style);
+    let style = MonoTextStyle::new(font, BRIGHT);
+    done(Text::with_baseline(&number.to_string(), corner, style, Baseline::Top).draw(canvas));
+}
+
+/// Where the cell of the first digit starts, so that the digits stand in the middle of the tab.
+fn digits_corner(tab: &Rectangle, style: Style) -> EgPoint {
+    let padding = EgPoint::new(style.padding.0.cast_signed(), style.padding.1.cast_signed());
+    tab.top_left + padding - EgPoint::new(0, style.above_digit_px.cast_signed())
+}
+
+/// Drawing on a frame cannot fail.
+fn done<T>(result: Result<T, Infallible>) -> T {
+    match result {
+        Ok(value) => value,
+    }
+}
