@@ -5,6 +5,8 @@
     reason = "a test says what it skips and stops where it fails"
 )]
 
+mod command;
+mod diff_command;
 mod fixtures;
 mod formats;
 mod properties;

@@ -13,8 +13,7 @@ pub(super) fn run(args: &DiffArgs) -> Result<Answer> {
     let (before, after) = (before?, after?);
     let options = args.compare.options(Preset::Golden)?.common_part(args.common_part);
     let report = compare(before.as_ref(), after.as_ref(), &options)?;
-    let showing =
-        Showing { out: args.output.out.as_deref(), diff: Some(&options), within: None };
+    let showing = Showing { out: args.output.out.as_deref(), diff: Some(&options), within: None };
     let shown = show(&report, before.as_ref(), after.as_ref(), showing)?;
     let code = u8::from(report.verdict != Verdict::Same);
     Ok(Answer { text: shown.text, json: shown.json, code })
