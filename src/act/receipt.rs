@@ -1,0 +1,127 @@
+//! The answer to an action: what was sent, what is still held, and what changed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::frame::Frame;
+use crate::report::ChangeReport;
+
+use super::action::Action;
+use super::driver::Button;
+use super::observation::ObservationId;
+use super::refusal::Refusal;
+
+/// What became of an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// The input system accepted every event. Whether the program did anything with them is for
+    /// [`Receipt::change`] to say.
+    Delivered,
+    /// A rule forbade it before the first event; nothing was sent.
+    Refused,
+    /// Some events were sent and not all are known to have arrived. Never to be replayed.
+    Unknown,
+}
+
+impl Status {
+    /// `delivered`, `refused` or `unknown`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Delivered => "delivered",
+            Self::Refused => "refused",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// The answer to one action.
+///
+/// Of a text that was to be typed it holds no more than [`Text`](super::Text) shows: its length.
+#[derive(Clone, Debug)]
+pub struct Receipt {
+    /// What became of it.
+    pub status: Status,
+    /// The action, unless the request was no action at all.
+    pub action: Option<Action>,
+    /// Why it was refused.
+    pub refusal: Option<Refusal>,
+    /// The observation it was carried out from; for a refusal, the one that is still current.
+    pub before: Option<ObservationId>,
+    /// The observation that is current now.
+    pub after: Option<ObservationId>,
+    /// What was sent.
+    pub delivery: Delivery,
+    /// What is down afterwards; `None` when nothing was sent.
+    pub held_after: Option<HeldAfter>,
+    /// What changed on the surface; `None` when nothing was done or nothing could be seen.
+    pub change: Option<Change>,
+    /// What needs to be said besides: why the delivery is incomplete, what is still held.
+    pub message: Option<String>,
+    /// From the request to this answer.
+    pub elapsed: Duration,
+}
+
+/// What was sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Delivery {
+    /// Events the action consists of.
+    pub events_planned: usize,
+    /// How many of them the input system accepted, from the first on.
+    pub delivered_count: usize,
+    /// Presses of keys and buttons that were accepted.
+    pub pressed: usize,
+    /// Releases that were accepted, those of a cleanup included.
+    pub released: usize,
+    /// The way the input went, such as `xtest`.
+    pub route: &'static str,
+}
+
+/// What is down after an action.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HeldAfter {
+    /// Keys by name.
+    pub keys: Vec<String>,
+    /// Buttons.
+    pub buttons: Vec<Button>,
+    /// Whether this is the input system's own account. When it did not answer, this lists the
+    /// presses whose release was not accepted.
+    pub verified: bool,
+}
+
+impl HeldAfter {
+    /// Whether nothing is down.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty() && self.buttons.is_empty()
+    }
+
+    /// What is down, in words: `button left and key ctrl`.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let buttons = self.buttons.iter().map(|button| format!("button {}", button.name()));
+        let keys = self.keys.iter().map(|key| match key.strip_prefix("key ") {
+            Some(_) => key.clone(),
+            None => format!("key {key}"),
+        });
+        let all: Vec<String> = buttons.chain(keys).collect();
+        match all.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, first)) => format!("{} and {last}", first.join(", ")),
+            None => "nothing".to_owned(),
+        }
+    }
+}
+
+/// What changed on the surface between just before the input and the end of the wait after it.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// Numbered areas, the one at the input point first.
+    pub report: ChangeReport,
+    /// The same in words.
+    pub sentences: String,
+    /// The frame captured just before the first event.
+    pub before: Arc<Frame>,
+    /// The last frame of the wait.
+    pub after: Arc<Frame>,
+}
