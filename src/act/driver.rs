@@ -14,6 +14,18 @@ pub enum Button {
     Right,
 }
 
+impl Button {
+    /// The name in the action contract: `left`, `middle` or `right`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Left => "left",
+            Self::Middle => "middle",
+            Self::Right => "right",
+        }
+    }
+}
+
 /// A key by the driver's own number for it (on X11, the keycode).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyCode(pub u32);
@@ -81,6 +93,9 @@ impl Held {
 }
 
 /// Something that takes input.
+///
+/// No call may block for good: an input system that stops answering is an error within a few
+/// seconds, so that the executor can try to let go of what it holds.
 pub trait Driver {
     /// The name of the way input goes, for receipts: `xtest`, `demo`.
     fn route(&self) -> &'static str;
@@ -110,6 +125,6 @@ pub trait Driver {
     /// Sends one event and returns when the input system has accepted it.
     ///
     /// # Errors
-    /// When it was not accepted.
+    /// When it was not accepted, or no answer came and it may or may not have been.
     fn send(&mut self, event: InputEvent) -> Result<()>;
 }

@@ -166,6 +166,12 @@ impl Modifiers {
         Ok(Self(unique))
     }
 
+    /// One modifier.
+    #[must_use]
+    pub fn one(modifier: Modifier) -> Self {
+        Self(vec![modifier])
+    }
+
     /// The modifiers in order.
     #[must_use]
     pub fn as_slice(&self) -> &[Modifier] {

@@ -60,6 +60,8 @@ impl<'d> Ledger<'d> {
     pub(super) fn close(mut self) -> Closed {
         self.release_all();
         let held_after = self.ask();
+        // What could not be released is told; trying again unseen would make that untrue.
+        self.held.clear();
         Closed { pressed: self.pressed, released: self.released, held_after }
     }
 

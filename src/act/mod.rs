@@ -1,6 +1,49 @@
 //! The executor: a proposed action is checked whole, sent, cleaned up after, and answered with
 //! what it changed.
+//!
+//! An [`Executor`] drives one surface. It takes [`Observation`]s, and carries out [`Request`]s
+//! chosen from the current one:
+//!
+//! ```text
+//! shape -> permission -> state -> point to pixel -> plan of every event -> first event
+//! ```
+//!
+//! Up to the first event everything ends in a [`Refusal`] that costs nothing: nothing was sent and
+//! the observation is still good. Nothing is repaired, clamped or retried. From the first event on
+//! there is always a [`Receipt`], and whatever was pressed is let go of on every way out.
 
+mod action;
 mod driver;
+mod executor;
+#[cfg(test)]
+pub(crate) mod fake;
+mod keys;
+mod ledger;
+mod observation;
+mod plan;
+mod policy;
+mod receipt;
+mod refusal;
+mod settle;
+#[cfg(test)]
+mod tests;
 
+pub use action::{Action, Drag, ImagePoint, Request, Text};
 pub use driver::{Button, Driver, Held, InputEvent, KeyCode, Stroke, Wheel};
+pub use executor::{Executor, ExecutorOptions, Surface};
+pub use keys::{Key, Modifier, Modifiers};
+pub use observation::{Observation, ObservationId};
+pub use policy::Policy;
+pub use receipt::{Change, Delivery, HeldAfter, Receipt, Status};
+pub use refusal::{Refusal, RefusalKind};
+
+/// The limits and defaults of the action contract.
+pub mod limits {
+    pub use super::action::{
+        CLICK_COUNT, DELAY_MS, DELAY_MS_DEFAULT, DRAG_MS, DRAG_MS_DEFAULT, DRAG_STEPS,
+        DRAG_STEPS_DEFAULT, SCROLL_DETENTS, TEXT_CHARACTERS, WAIT_SECONDS, WAIT_SECONDS_DEFAULT,
+    };
+}
+
+pub(crate) use action::{no_such_action, within};
+pub(crate) use refusal::quoted;

@@ -39,7 +39,9 @@ impl Policy {
         if self.read_only && action.sends_input() {
             return Err(Refusal::new(
                 RefusalKind::ReadOnly,
-                format!("this session is read-only: {name} would send input; observe and wait do not"),
+                format!(
+                    "this session is read-only: {name} would send input; observe and wait do not"
+                ),
             ));
         }
         if self.denied.iter().any(|denied| denied == name) {

@@ -1,0 +1,491 @@
+//! Carries out requests on one surface, in the order the contract fixes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::clock::{Cancel, Clock};
+use crate::error::{Error, Result};
+use crate::frame::{Frame, PixelFormat};
+use crate::geometry::Point;
+use crate::report::{DiffOptions, Differ, Preset};
+use crate::wait::{Capture, Geometry, Source};
+
+use super::action::{Action, Request};
+use super::driver::{Driver, Held};
+use super::ledger::Ledger;
+use super::observation::{Observation, ObservationId, image_size};
+use super::plan::{NoPlan, Plan, plan};
+use super::policy::Policy;
+use super::receipt::{Change, Delivery, HeldAfter, Receipt, Status};
+use super::refusal::{Refusal, RefusalKind};
+use super::settle::{Settled, settle};
+
+/// Something that can be looked at and driven.
+pub trait Surface: Source + Driver {}
+
+impl<S: Source + Driver + ?Sized> Surface for S {}
+
+/// How an [`Executor`] works. Each setter changes one rule.
+#[derive(Clone, Debug)]
+pub struct ExecutorOptions {
+    policy: Policy,
+    diff: DiffOptions,
+    max_edge: Option<u32>,
+    grace: Duration,
+}
+
+impl Default for ExecutorOptions {
+    fn default() -> Self {
+        Self {
+            policy: Policy::allow_all(),
+            diff: DiffOptions::preset(Preset::Live),
+            max_edge: None,
+            grace: Duration::from_secs(10),
+        }
+    }
+}
+
+impl ExecutorOptions {
+    /// Every action allowed, changes judged by [`Preset::Live`], images as large as the capture.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What is allowed.
+    #[must_use]
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// How the change after an action is judged.
+    #[must_use]
+    pub fn diff(mut self, diff: DiffOptions) -> Self {
+        self.diff = diff;
+        self
+    }
+
+    /// The longest edge of an observation's image; a larger capture is shown smaller, and points
+    /// are pixels of the image that is shown. Default: as captured.
+    #[must_use]
+    pub const fn max_edge(mut self, pixels: u32) -> Self {
+        self.max_edge = Some(pixels);
+        self
+    }
+
+    /// How much longer than planned the input of an action may take before it is given up.
+    /// Default 10 s.
+    #[must_use]
+    pub const fn grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
+    }
+}
+
+/// Drives one surface: takes observations and carries out actions chosen from them.
+pub struct Executor<'s> {
+    surface: &'s mut dyn Surface,
+    clock: Clock,
+    cancel: Cancel,
+    options: ExecutorOptions,
+    current: Option<Observation>,
+    last_id: ObservationId,
+}
+
+/// Why nothing was sent.
+enum Stop {
+    Refused(Refusal),
+    Trouble(Error),
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Trouble(error)
+    }
+}
+
+impl From<NoPlan> for Stop {
+    fn from(no_plan: NoPlan) -> Self {
+        match no_plan {
+            NoPlan::Refused(refusal) => Self::Refused(refusal),
+            NoPlan::Trouble(error) => Self::Trouble(error),
+        }
+    }
+}
+
+/// How sending the events of a plan ended.
+enum Sent {
+    All,
+    Cancelled,
+    Late(Duration),
+    Failed(Error),
+}
+
+impl<'s> Executor<'s> {
+    /// An executor of a surface, with no observation yet. `clock` is the one the surface was
+    /// opened with.
+    pub fn new(surface: &'s mut dyn Surface, clock: Clock, options: ExecutorOptions) -> Self {
+        Self {
+            surface,
+            clock,
+            cancel: Cancel::never(),
+            options,
+            current: None,
+            last_id: ObservationId::new(0),
+        }
+    }
+
+    /// The switch that ends a running action; what it holds is let go of first.
+    #[must_use]
+    pub fn with_cancel(mut self, cancel: Cancel) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// The observation actions must be chosen from now.
+    #[must_use]
+    pub const fn current(&self) -> Option<&Observation> {
+        self.current.as_ref()
+    }
+
+    /// Takes a fresh observation, which becomes the current one.
+    ///
+    /// # Errors
+    /// When the surface cannot be seen; the observation before stays current.
+    pub fn observe(&mut self) -> Result<&Observation> {
+        let (geometry, frame) = self.look()?;
+        Ok(self.admit(geometry, Arc::new(frame)))
+    }
+
+    /// Carries out a request.
+    ///
+    /// # Errors
+    /// When the surface can be neither seen nor asked before the first event: nothing was sent.
+    /// Everything else, a failure half-way included, is a [`Receipt`].
+    pub fn execute(&mut self, request: &Request) -> Result<Receipt> {
+        let start = self.clock.now();
+        match self.carry_out(request) {
+            Ok(mut receipt) => {
+                receipt.elapsed = self.clock.now().saturating_sub(start);
+                Ok(receipt)
+            }
+            Err(Stop::Refused(refusal)) => Ok(self.refuse(Some(request.action.clone()), refusal)),
+            Err(Stop::Trouble(error)) => Err(error),
+        }
+    }
+
+    /// The receipt for a request that is refused, also one that is no action at all.
+    #[must_use]
+    pub fn refuse(&self, action: Option<Action>, refusal: Refusal) -> Receipt {
+        let current = self.current.as_ref().map(|observation| observation.id);
+        Receipt { refusal: Some(refusal), after: current, ..self.blank(Status::Refused, action) }
+    }
+
+    fn carry_out(&mut self, request: &Request) -> Result<Receipt, Stop> {
+        let action = &request.action;
+        action.check()?;
+        self.options.policy.permit(action)?;
+        match action {
+            Action::Observe => self.just_observe(action),
+            Action::Wait { duration } => self.just_wait(action, *duration),
+            _ => self.act(request),
+        }
+    }
+
+    fn just_observe(&mut self, action: &Action) -> Result<Receipt, Stop> {
+        let receipt = self.blank(Status::Delivered, Some(action.clone()));
+        let after = Some(self.observe()?.id);
+        Ok(Receipt { after, ..receipt })
+    }
+
+    fn just_wait(&mut self, action: &Action, duration: Duration) -> Result<Receipt, Stop> {
+        let mut receipt = self.blank(Status::Delivered, Some(action.clone()));
+        let (_, before) = self.look()?;
+        let start = self.clock.now();
+        if !self.clock.sleep_until(start + duration, &self.cancel) {
+            let message = "the wait was cancelled before its time; nothing was sent";
+            return Err(Refusal::new(RefusalKind::Cancelled, message).into());
+        }
+        let (geometry, after) = self.look()?;
+        let settled = Settled {
+            last: None,
+            looked: self.clock.now().saturating_sub(start),
+            moving: Vec::new(),
+        };
+        let after = Arc::new(after);
+        receipt.change = Some(self.compare(Arc::new(before), after.clone(), None, &settled)?);
+        receipt.after = Some(self.admit(geometry, after).id);
+        Ok(receipt)
+    }
+
+    /// An action that sends input: state, plan, baseline, events, cleanup, wait.
+    fn act(&mut self, request: &Request) -> Result<Receipt, Stop> {
+        let observation = self.named(request)?.clone();
+        self.check_geometry(&observation)?;
+        self.check_nothing_held()?;
+        let plan = plan(&request.action, &observation, &mut *self.surface)?;
+        let (geometry, baseline) = self.look()?;
+        check_same(&observation, &geometry)?;
+        if self.cancel.is_cancelled() {
+            return Err(cancelled().into());
+        }
+        let mut receipt = self.blank(Status::Delivered, Some(request.action.clone()));
+        self.current = None;
+        self.deliver(&plan, &mut receipt);
+        self.conclude(&plan, baseline, &mut receipt);
+        Ok(receipt)
+    }
+
+    /// The current observation, if it is the one the request was chosen from.
+    fn named(&self, request: &Request) -> Result<&Observation, Refusal> {
+        let unknown = |message| Refusal::new(RefusalKind::UnknownObservation, message);
+        let Some(current) = &self.current else {
+            return Err(unknown("there is no current observation: observe first".to_owned()));
+        };
+        let id = current.id;
+        match request.observation {
+            Some(named) if named == id => Ok(current),
+            Some(named) if named > self.last_id => {
+                Err(unknown(format!("there is no {named} yet: the current observation is {id}")))
+            }
+            Some(named) => Err(Refusal::new(
+                RefusalKind::StaleObservation,
+                format!(
+                    "{named} is stale: the current observation is {id}; look at it and choose again"
+                ),
+            )),
+            None => Err(unknown(format!(
+                "the observation the action was chosen from is missing: the current one is {id}"
+            ))),
+        }
+    }
+
+    fn check_geometry(&mut self, observation: &Observation) -> Result<(), Stop> {
+        let geometry = self.surface.geometry()?;
+        Ok(check_same(observation, &geometry)?)
+    }
+
+    /// The input system is asked, not memory; what it holds is not ours and stays as it is.
+    fn check_nothing_held(&mut self) -> Result<(), Stop> {
+        let held = self.surface.held().map_err(|error| {
+            error.context("cannot tell which keys and buttons are held, so nothing was sent")
+        })?;
+        if held.is_empty() {
+            return Ok(());
+        }
+        let words = self.in_words(held);
+        Err(Stop::Refused(Refusal::new(
+            RefusalKind::InputHeld,
+            format!(
+                "already held by somebody else: {words}; let go of it first \
+                 (seechange doctor --release)"
+            ),
+        )))
+    }
+
+    fn in_words(&mut self, held: Held) -> String {
+        let keys = held.keys.iter().map(|&code| self.surface.key_name(code)).collect();
+        HeldAfter { keys, buttons: held.buttons, verified: true }.in_words()
+    }
+
+    /// Sends the events; whatever they press is let go of before this returns.
+    fn deliver(&mut self, plan: &Plan, receipt: &mut Receipt) {
+        let limit = plan.duration() + self.options.grace;
+        let deadline = self.clock.now() + limit;
+        let mut ledger = Ledger::new(&mut *self.surface);
+        let mut sent = Sent::All;
+        receipt.delivery.events_planned = plan.events.len();
+        for planned in &plan.events {
+            sent = wait_for_turn(&self.clock, &self.cancel, planned.wait, deadline, limit);
+            if matches!(sent, Sent::All)
+                && let Err(error) = ledger.send(planned.event)
+            {
+                sent = Sent::Failed(error);
+            }
+            if !matches!(sent, Sent::All) {
+                break;
+            }
+            receipt.delivery.delivered_count += 1;
+        }
+        let closed = ledger.close();
+        (receipt.delivery.pressed, receipt.delivery.released) = (closed.pressed, closed.released);
+        let complete = matches!(sent, Sent::All);
+        receipt.status = if complete { Status::Delivered } else { Status::Unknown };
+        let told = [told_of_delivery(&sent, &receipt.delivery), told_of_held(&closed.held_after)];
+        receipt.message = joined(told);
+        receipt.held_after = Some(closed.held_after);
+    }
+
+    /// Waits for the surface to come to rest and says what changed since `baseline`. By now events
+    /// were sent: trouble is told in the receipt, not instead of it.
+    fn conclude(&mut self, plan: &Plan, baseline: Frame, receipt: &mut Receipt) {
+        if let Err(error) = self.try_conclude(plan, baseline, receipt) {
+            let told = format!("what the action changed cannot be seen: {error}");
+            receipt.message = joined([receipt.message.take(), Some(told)]);
+        }
+    }
+
+    fn try_conclude(&mut self, plan: &Plan, baseline: Frame, receipt: &mut Receipt) -> Result<()> {
+        let mut differ = Differ::new(self.diff_options(plan.input_point)?);
+        let mut settled =
+            settle(&mut *self.surface, &baseline, &mut differ, &self.clock, &self.cancel)?;
+        let (geometry, last) = match settled.last.take() {
+            Some(frame) => (self.surface.geometry()?, frame),
+            None => self.look()?,
+        };
+        let (geometry, last) =
+            if geometry.size == last.size() { (geometry, last) } else { self.look()? };
+        let last = Arc::new(last);
+        receipt.after = Some(self.admit(geometry, last.clone()).id);
+        let change = self.compare(Arc::new(baseline), last, plan.input_point, &settled)?;
+        receipt.change = Some(change);
+        Ok(())
+    }
+
+    fn compare(
+        &mut self,
+        before: Arc<Frame>,
+        after: Arc<Frame>,
+        input_point: Option<Point>,
+        settled: &Settled,
+    ) -> Result<Change> {
+        let mut differ = Differ::new(self.diff_options(input_point)?);
+        let report = differ.compare(before.as_ref().as_ref(), after.as_ref().as_ref())?;
+        let mut sentences = report.sentences();
+        if report.verdict == crate::report::Verdict::Same {
+            sentences.push_str(&format!(" within {} ms", settled.looked.as_millis()));
+        }
+        for rect in &settled.moving {
+            sentences.push_str(&format!("\nstill moving: {rect}"));
+        }
+        Ok(Change { report, sentences, before, after })
+    }
+
+    fn diff_options(&mut self, input_point: Option<Point>) -> Result<DiffOptions> {
+        let options = self.options.diff.clone().scale(self.surface.geometry()?.scale);
+        Ok(match input_point {
+            Some(point) => options.input_point(point),
+            None => options,
+        })
+    }
+
+    /// A frame and the geometry it belongs to.
+    fn look(&mut self) -> Result<(Geometry, Frame)> {
+        let geometry = self.surface.geometry()?;
+        let mut frame = Frame::filled(geometry.size, PixelFormat::Rgba, [0; 4]);
+        let give_up = self.clock.now() + LOOK_LIMIT;
+        let trouble = match self.surface.capture(None, give_up, &mut frame)? {
+            Capture::Taken { .. } if frame.size() == geometry.size => return Ok((geometry, frame)),
+            Capture::Taken { .. } | Capture::Resized => "it is being resized".to_owned(),
+            Capture::Stalled => format!("no frame came within {} s", LOOK_LIMIT.as_secs()),
+            Capture::Failed(reason) => reason,
+        };
+        Err(Error::surface(format!("the surface cannot be captured: {trouble}")))
+    }
+
+    fn admit(&mut self, geometry: Geometry, frame: Arc<Frame>) -> &Observation {
+        self.last_id = self.last_id.next();
+        let image = image_size(frame.size(), self.options.max_edge);
+        let (id, at) = (self.last_id, self.clock.now());
+        self.current.insert(Observation { id, frame, at, geometry, image })
+    }
+
+    fn blank(&self, status: Status, action: Option<Action>) -> Receipt {
+        Receipt {
+            status,
+            action,
+            refusal: None,
+            before: self.current.as_ref().map(|observation| observation.id),
+            after: None,
+            delivery: Delivery { route: self.surface.route(), ..Delivery::default() },
+            held_after: None,
+            change: None,
+            message: None,
+            elapsed: Duration::ZERO,
+        }
+    }
+}
+
+/// How long one look outside a wait may take.
+const LOOK_LIMIT: Duration = Duration::from_secs(5);
+
+fn check_same(observation: &Observation, now: &Geometry) -> Result<(), Refusal> {
+    let then = &observation.geometry;
+    if then == now {
+        return Ok(());
+    }
+    let id = observation.id;
+    let (was, is) = (place(then), place(now));
+    Err(Refusal::new(
+        RefusalKind::GeometryChanged,
+        format!("the surface was {was} in {id} and is {is} now; observe and choose again"),
+    ))
+}
+
+fn place(geometry: &Geometry) -> String {
+    let Geometry { size, scale, origin: (x, y) } = geometry;
+    let scale = if *scale == 1.0 { String::new() } else { format!(" at scale {scale}") };
+    format!("{size} at ({x}, {y}){scale}")
+}
+
+fn cancelled() -> Refusal {
+    Refusal::new(RefusalKind::Cancelled, "cancelled before the first event; nothing was sent")
+}
+
+/// Sleeps until the next event is due; says whether it may still be sent.
+fn wait_for_turn(
+    clock: &Clock,
+    cancel: &Cancel,
+    wait: Duration,
+    deadline: Duration,
+    limit: Duration,
+) -> Sent {
+    if !clock.sleep_until(clock.now() + wait, cancel) {
+        Sent::Cancelled
+    } else if clock.now() > deadline {
+        Sent::Late(limit)
+    } else {
+        Sent::All
+    }
+}
+
+fn told_of_delivery(sent: &Sent, delivery: &Delivery) -> Option<String> {
+    let reason = match sent {
+        Sent::All => return None,
+        Sent::Cancelled => "it was cancelled".to_owned(),
+        Sent::Late(limit) => format!("it took longer than {} ms", limit.as_millis()),
+        Sent::Failed(error) => error.to_string(),
+    };
+    let Delivery { events_planned, delivered_count, .. } = delivery;
+    Some(format!(
+        "only {delivered_count} of {events_planned} events are known to have been sent: {reason}; \
+         never repeat this action or the rest of it: look at what it changed and choose anew"
+    ))
+}
+
+fn told_of_held(held_after: &HeldAfter) -> Option<String> {
+    let words = held_after.in_words();
+    match (held_after.verified, held_after.is_empty()) {
+        (true, true) => None,
+        (true, false) => Some(format!("still held: {words}; see seechange doctor --release")),
+        (false, true) => Some(
+            "everything was let go of, but the input system did not say what is held".to_owned(),
+        ),
+        (false, false) => Some(format!(
+            "could not let go of {words} and the input system did not say what is held; \
+             see seechange doctor --release"
+        )),
+    }
+}
+
+fn joined(parts: [Option<String>; 2]) -> Option<String> {
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() { None } else { Some(parts.join("; ")) }
+}

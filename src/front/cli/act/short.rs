@@ -1,0 +1,189 @@
+//! Short forms: an action as words and options, turned into the JSON it stands for, so that there
+//! is one way in and one set of refusals.
+
+use clap::Args;
+use serde_json::{Map, Value, json};
+
+/// Options that set a field of the action in a short form.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Fields of a short form")]
+pub(super) struct FieldArgs {
+    /// Which button: left, middle or right (click, drag).
+    #[arg(long, value_name = "B")]
+    button: Option<String>,
+    /// Keys held around it, such as ctrl,shift.
+    #[arg(long, value_name = "M,M", value_delimiter = ',')]
+    modifiers: Vec<String>,
+    /// How often to click, 1 to 3.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    count: Option<String>,
+    /// Wheel detents to the right, or to the left below zero (scroll).
+    #[arg(long, visible_alias = "delta-x", value_name = "N", allow_negative_numbers = true)]
+    dx: Option<String>,
+    /// Wheel detents down, or up below zero (scroll).
+    #[arg(long, visible_alias = "delta-y", value_name = "N", allow_negative_numbers = true)]
+    dy: Option<String>,
+    /// How long the movement takes, 0 to 10000 (drag).
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
+    duration_ms: Option<String>,
+    /// How many moves it is made of, 1 to 200 (drag).
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    steps: Option<String>,
+    /// From one character to the next, 0 to 200 (type_text).
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
+    delay_ms: Option<String>,
+    /// How the text is put in: keys (type_text).
+    #[arg(long, value_name = "METHOD")]
+    method: Option<String>,
+}
+
+/// What the words after an action's name are.
+enum Words {
+    /// These fields, numbers, in this order.
+    Numbers(&'static [&'static str]),
+    /// A text, one word.
+    Text,
+    /// One key, with its modifiers in front: `ctrl+s`.
+    Key,
+    /// Keys, as words or joined by `+`.
+    Keys,
+}
+
+fn words_of(action: &str) -> Words {
+    match action {
+        "click" | "right_click" | "double_click" | "hover" | "scroll" => {
+            Words::Numbers(&["x", "y"])
+        }
+        "drag" => Words::Numbers(&["from_x", "from_y", "to_x", "to_y"]),
+        "wait" => Words::Numbers(&["seconds"]),
+        "type_text" => Words::Text,
+        "key" => Words::Key,
+        "hotkey" => Words::Keys,
+        _ => Words::Numbers(&[]),
+    }
+}
+
+/// The name of the action that a word stands for: `right-click` and `type` are accepted.
+pub(super) fn action_name(word: &str) -> Option<String> {
+    let name = match word {
+        "type" => "type_text".to_owned(),
+        word => word.replace('-', "_"),
+    };
+    crate::act::is_action_name(&name).then_some(name)
+}
+
+/// The JSON that an action's name, the words after it and the options stand for. Nothing is
+/// checked here but that no word is left over.
+///
+/// # Errors
+/// One line that names the word that has no meaning.
+pub(super) fn object(
+    action: &str,
+    words: &[String],
+    fields: &FieldArgs,
+) -> Result<Map<String, Value>, String> {
+    let mut object = Map::new();
+    object.insert("action".to_owned(), action.into());
+    fields.put(&mut object);
+    match words_of(action) {
+        Words::Numbers(names) => put_numbers(action, words, names, &mut object)?,
+        Words::Text => put_text(words, &mut object)?,
+        Words::Key => put_key(words, &mut object)?,
+        Words::Keys => {
+            let keys: Vec<&str> = words.iter().flat_map(|word| parts(word)).collect();
+            object.insert("keys".to_owned(), keys.into());
+        }
+    }
+    Ok(object)
+}
+
+impl FieldArgs {
+    /// Whether any of them is given.
+    pub(super) fn is_empty(&self) -> bool {
+        let mut object = Map::new();
+        self.put(&mut object);
+        object.is_empty()
+    }
+
+    fn put(&self, object: &mut Map<String, Value>) {
+        let numbers = [
+            ("count", &self.count),
+            ("delta_x", &self.dx),
+            ("delta_y", &self.dy),
+            ("duration_ms", &self.duration_ms),
+            ("steps", &self.steps),
+            ("delay_ms", &self.delay_ms),
+        ];
+        for (name, word) in numbers {
+            if let Some(word) = word {
+                object.insert(name.to_owned(), number(word));
+            }
+        }
+        for (name, word) in [("button", &self.button), ("method", &self.method)] {
+            if let Some(word) = word {
+                object.insert(name.to_owned(), word.as_str().into());
+            }
+        }
+        if !self.modifiers.is_empty() {
+            object.insert("modifiers".to_owned(), json!(self.modifiers));
+        }
+    }
+}
+
+fn put_numbers(
+    action: &str,
+    words: &[String],
+    names: &[&str],
+    object: &mut Map<String, Value>,
+) -> Result<(), String> {
+    if let Some(word) = words.get(names.len()) {
+        let takes = if names.is_empty() { "nothing".to_owned() } else { names.join(" ") };
+        return Err(format!("{action} takes {takes}: '{word}' is left over"));
+    }
+    for (name, word) in names.iter().zip(words) {
+        object.insert((*name).to_owned(), number(word));
+    }
+    Ok(())
+}
+
+fn put_text(words: &[String], object: &mut Map<String, Value>) -> Result<(), String> {
+    if words.len() > 1 {
+        return Err(format!(
+            "type_text takes one text, not {} words: put it in quotes",
+            words.len()
+        ));
+    }
+    for text in words {
+        object.insert("text".to_owned(), text.as_str().into());
+    }
+    Ok(())
+}
+
+fn put_key(words: &[String], object: &mut Map<String, Value>) -> Result<(), String> {
+    if let Some(word) = words.get(1) {
+        return Err(format!("key takes one key such as ctrl+s: '{word}' is left over"));
+    }
+    let Some(parts) = words.first().map(|word| parts(word)) else { return Ok(()) };
+    let Some((key, modifiers)) = parts.split_last() else { return Ok(()) };
+    object.insert("key".to_owned(), (*key).into());
+    if !modifiers.is_empty() {
+        object.insert("modifiers".to_owned(), json!(modifiers));
+    }
+    Ok(())
+}
+
+/// `ctrl+shift+s` as its keys; a lone word stays whole.
+fn parts(word: &str) -> Vec<&str> {
+    if word.len() > 1 { word.split('+').collect() } else { vec![word] }
+}
+
+/// A word as the JSON number it is, else as a string, which no number field takes.
+fn number(word: &str) -> Value {
+    let plain = word.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+    let number = word.parse::<f64>().ok().filter(|number| plain && number.is_finite());
+    match (word.parse::<i64>(), number) {
+        (Ok(whole), _) => whole.into(),
+        (Err(_), Some(number)) => number.into(),
+        _ => word.into(),
+    }
+}

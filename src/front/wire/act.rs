@@ -1,0 +1,696 @@
+//! Requests in and receipts out: the actions of the contract and `seechange.act/1`.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::act::limits::{
+    CLICK_COUNT, DELAY_MS, DELAY_MS_DEFAULT, DRAG_MS, DRAG_MS_DEFAULT, DRAG_STEPS,
+    DRAG_STEPS_DEFAULT, SCROLL_DETENTS, WAIT_SECONDS, WAIT_SECONDS_DEFAULT,
+};
+use crate::act::{
+    Action, Button, Drag, HeldAfter, ImagePoint, Key, Modifiers, Receipt, Refusal, RefusalKind,
+    Request, Text, no_such_action, quoted, within,
+};
+
+use super::strict::{self, kind};
+
+/// Fields every action may have.
+const COMMON: [&str; 4] = ["action", "observation", "postcondition", "screenshot"];
+
+/// The fields of an action beside the common ones, `None` for a name that is no action.
+fn fields_of(action: &str) -> Option<&'static [&'static str]> {
+    Some(match action {
+        "observe" => &["marks"],
+        "click" => &["x", "y", "ref", "button", "count", "modifiers"],
+        "right_click" | "double_click" => &["x", "y", "ref", "modifiers"],
+        "hover" => &["x", "y", "ref"],
+        "drag" => &[
+            "from_x",
+            "from_y",
+            "to_x",
+            "to_y",
+            "duration_ms",
+            "steps",
+            "button",
+            "modifiers",
+            "via",
+        ],
+        "scroll" => &["x", "y", "delta_x", "delta_y", "ref", "direction", "amount", "by"],
+        "key" => &["key", "modifiers"],
+        "hotkey" => &["keys"],
+        "select_all" => &[],
+        "type_text" => &["text", "delay_ms", "method", "ref"],
+        "wait" => &["seconds"],
+        _ => return None,
+    })
+}
+
+/// Fields of the contract that are not carried out yet, with what to do instead.
+const LATER: [(&str, &str); 7] = [
+    ("ref", "it needs a browser surface; give x and y"),
+    ("marks", "it needs a browser surface; leave it out"),
+    ("via", "give a straight drag with from and to"),
+    ("direction", "it goes with ref; give x, y, delta_x and delta_y"),
+    ("amount", "it goes with ref; give x, y, delta_x and delta_y"),
+    ("by", "it goes with ref; give x, y, delta_x and delta_y"),
+    ("postcondition", "use the wait command after the action"),
+];
+
+/// Reads one request: the bytes of one JSON object.
+///
+/// # Errors
+/// The refusal of what is no such request; nothing in it is guessed or repaired.
+pub(crate) fn request(text: &[u8]) -> Result<Request, Refusal> {
+    request_of(strict::object(text)?)
+}
+
+/// Reads one request from an object.
+///
+/// # Errors
+/// As [`request`].
+pub(crate) fn request_of(object: Map<String, Value>) -> Result<Request, Refusal> {
+    let fields = Fields::new(object)?;
+    let action = action(&fields)?;
+    let observation = match fields.optional("observation") {
+        None => None,
+        Some(Value::String(id)) => Some(id.parse()?),
+        Some(other) => return Err(wrong_type("observation", "an id such as \"obs-12\"", other)),
+    };
+    let screenshot = match fields.optional("screenshot") {
+        None => true,
+        Some(Value::Bool(wanted)) => *wanted,
+        Some(other) => return Err(wrong_type("screenshot", "true or false", other)),
+    };
+    Ok(Request { action, observation, screenshot })
+}
+
+fn action(fields: &Fields) -> Result<Action, Refusal> {
+    Ok(match fields.action.as_str() {
+        "observe" => Action::Observe,
+        "click" => Action::Click {
+            at: fields.point("x", "y")?,
+            button: fields.button()?,
+            count: fields.whole("count", &CLICK_COUNT, 1)?,
+            modifiers: fields.modifiers()?,
+        },
+        "right_click" => {
+            Action::RightClick { at: fields.point("x", "y")?, modifiers: fields.modifiers()? }
+        }
+        "double_click" => {
+            Action::DoubleClick { at: fields.point("x", "y")?, modifiers: fields.modifiers()? }
+        }
+        "hover" => Action::Hover { at: fields.point("x", "y")? },
+        "drag" => Action::Drag(drag(fields)?),
+        "scroll" => Action::Scroll {
+            at: fields.point("x", "y")?,
+            delta_x: fields.whole("delta_x", &SCROLL_DETENTS, 0)?,
+            delta_y: fields.whole("delta_y", &SCROLL_DETENTS, 0)?,
+        },
+        "key" => Action::Key { key: fields.key()?, modifiers: fields.modifiers()? },
+        "hotkey" => Action::hotkey(words("keys", fields.required("keys")?)?)?,
+        "select_all" => Action::SelectAll,
+        "type_text" => {
+            fields.method()?;
+            let text = Text::new(fields.string("text")?)?;
+            Action::TypeText { text, delay: fields.ms("delay_ms", &DELAY_MS, DELAY_MS_DEFAULT)? }
+        }
+        "wait" => Action::Wait { duration: fields.seconds()? },
+        name => return Err(no_such_action(name)),
+    })
+}
+
+fn drag(fields: &Fields) -> Result<Drag, Refusal> {
+    Ok(Drag {
+        from: fields.point("from_x", "from_y")?,
+        to: fields.point("to_x", "to_y")?,
+        duration: fields.ms("duration_ms", &DRAG_MS, DRAG_MS_DEFAULT)?,
+        steps: fields.whole("steps", &DRAG_STEPS, DRAG_STEPS_DEFAULT)?,
+        button: fields.button()?,
+        modifiers: fields.modifiers()?,
+    })
+}
+
+/// The fields of one action, none of them unknown to it.
+struct Fields {
+    action: String,
+    object: Map<String, Value>,
+}
+
+impl Fields {
+    fn new(object: Map<String, Value>) -> Result<Self, Refusal> {
+        let action = match object.get("action") {
+            Some(Value::String(action)) => action.clone(),
+            Some(other) => return Err(wrong_type("action", "the name of an action", other)),
+            None => {
+                let message = "the request names no action, such as {\"action\":\"observe\"}";
+                return Err(Refusal::new(RefusalKind::MissingField, message));
+            }
+        };
+        let own = fields_of(&action).ok_or_else(|| no_such_action(&action))?;
+        for field in object.keys() {
+            check_field(&action, field, own)?;
+        }
+        Ok(Self { action, object })
+    }
+
+    /// A field that is there. `null` is a value like any other, and one no field takes.
+    fn optional(&self, field: &str) -> Option<&Value> {
+        self.object.get(field)
+    }
+
+    fn required(&self, field: &str) -> Result<&Value, Refusal> {
+        self.optional(field).ok_or_else(|| {
+            let message = format!("{} needs {field}", self.action);
+            Refusal::new(RefusalKind::MissingField, message)
+        })
+    }
+
+    fn point(&self, x: &str, y: &str) -> Result<ImagePoint, Refusal> {
+        ImagePoint::new(self.number(x)?, self.number(y)?)
+    }
+
+    fn number(&self, field: &str) -> Result<f64, Refusal> {
+        let value = self.required(field)?;
+        value.as_f64().ok_or_else(|| wrong_type(field, "a number", value))
+    }
+
+    fn string(&self, field: &str) -> Result<&str, Refusal> {
+        let value = self.required(field)?;
+        value.as_str().ok_or_else(|| wrong_type(field, "a string", value))
+    }
+
+    /// A whole number within limits; `2.0` is one, `2.5` is none.
+    fn whole<T>(&self, field: &str, limits: &RangeInclusive<T>, default: T) -> Result<T, Refusal>
+    where
+        T: Copy + Into<i64> + TryFrom<i64>,
+    {
+        let Some(value) = self.optional(field) else { return Ok(default) };
+        let number =
+            whole_number(value).ok_or_else(|| wrong_type(field, "a whole number", value))?;
+        let limits = (*limits.start()).into()..=(*limits.end()).into();
+        within(field, "", number, &limits)?;
+        T::try_from(number).map_err(|_| wrong_type(field, "a whole number", value))
+    }
+
+    fn ms(
+        &self,
+        field: &str,
+        limits: &RangeInclusive<u32>,
+        default: u32,
+    ) -> Result<Duration, Refusal> {
+        Ok(Duration::from_millis(self.whole(field, limits, default)?.into()))
+    }
+
+    fn seconds(&self) -> Result<Duration, Refusal> {
+        let seconds = match self.optional("seconds") {
+            None => WAIT_SECONDS_DEFAULT,
+            Some(value) => {
+                value.as_f64().ok_or_else(|| wrong_type("seconds", "a number", value))?
+            }
+        };
+        within("seconds", "", seconds, &WAIT_SECONDS)?;
+        Ok(Duration::from_secs_f64(seconds))
+    }
+
+    fn button(&self) -> Result<Button, Refusal> {
+        match self.optional("button") {
+            None => Ok(Button::Left),
+            Some(Value::String(name)) => match name.as_str() {
+                "left" => Ok(Button::Left),
+                "middle" => Ok(Button::Middle),
+                "right" => Ok(Button::Right),
+                other => Err(bad_value(format!(
+                    "there is no button {}: use left, middle or right",
+                    quoted(other)
+                ))),
+            },
+            Some(other) => Err(wrong_type("button", "left, middle or right", other)),
+        }
+    }
+
+    fn key(&self) -> Result<Key, Refusal> {
+        self.string("key")?.parse()
+    }
+
+    fn modifiers(&self) -> Result<Modifiers, Refusal> {
+        let Some(names) = self.optional("modifiers") else { return Ok(Modifiers::none()) };
+        let names = words("modifiers", names)?;
+        Modifiers::new(names.into_iter().map(str::parse).collect::<Result<Vec<_>, _>>()?)
+    }
+
+    fn method(&self) -> Result<(), Refusal> {
+        match self.optional("method").map(|method| (method, method.as_str())) {
+            None | Some((_, Some("keys"))) => Ok(()),
+            Some((_, Some("paste"))) => Err(Refusal::new(
+                RefusalKind::Unsupported,
+                "method 'paste' is not available on this surface yet: use keys",
+            )),
+            Some((_, Some(other))) => {
+                Err(bad_value(format!("there is no method {}: use keys", quoted(other))))
+            }
+            Some((other, None)) => Err(wrong_type("method", "keys or paste", other)),
+        }
+    }
+}
+
+fn check_field(action: &str, field: &str, own: &[&str]) -> Result<(), Refusal> {
+    if !COMMON.contains(&field) && !own.contains(&field) {
+        let valid: Vec<&str> = COMMON.iter().chain(own).copied().filter(is_carried_out).collect();
+        return Err(Refusal::new(
+            RefusalKind::UnknownField,
+            format!("{action} has no field {}: it takes {}", quoted(field), valid.join(", ")),
+        ));
+    }
+    match LATER.iter().find(|(later, _)| *later == field) {
+        Some((_, instead)) => Err(Refusal::new(
+            RefusalKind::Unsupported,
+            format!("{field} of {action} is not supported yet: {instead}"),
+        )),
+        None => Ok(()),
+    }
+}
+
+fn is_carried_out(field: &&str) -> bool {
+    !LATER.iter().any(|(later, _)| later == field)
+}
+
+fn words<'v>(field: &str, value: &'v Value) -> Result<Vec<&'v str>, Refusal> {
+    let wrong = |value| wrong_type(field, "an array of strings", value);
+    let items = value.as_array().ok_or_else(|| wrong(value))?;
+    items.iter().map(|item| item.as_str().ok_or_else(|| wrong_item(field, item))).collect()
+}
+
+fn wrong_item(field: &str, value: &Value) -> Refusal {
+    bad_value(format!("{field} must hold strings, not {}", kind(value)))
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "checked to be whole and to fit exactly")]
+fn whole_number(value: &Value) -> Option<i64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    value.as_i64().or_else(|| {
+        let number = value.as_f64()?;
+        (number.fract() == 0.0).then(|| number.clamp(-EXACT, EXACT) as i64)
+    })
+}
+
+fn wrong_type(field: &str, wanted: &str, value: &Value) -> Refusal {
+    match value {
+        Value::Number(number) => bad_value(format!("{field} must be {wanted}, not {number}")),
+        other => bad_value(format!("{field} must be {wanted}, not {}", kind(other))),
+    }
+}
+
+fn bad_value(message: String) -> Refusal {
+    Refusal::new(RefusalKind::BadValue, message)
+}
+
+/// `seechange.act/1`.
+pub(crate) fn receipt(receipt: &Receipt) -> Value {
+    let delivery = &receipt.delivery;
+    json!({
+        "schema": "seechange.act/1",
+        "status": receipt.status.name(),
+        "action": receipt.action.as_ref().map(described),
+        "refusal": receipt.refusal.as_ref().map(|refusal| {
+            json!({"kind": refusal.kind().name(), "message": refusal.message()})
+        }),
+        "observation": {
+            "before": receipt.before.map(|id| id.to_string()),
+            "after": receipt.after.map(|id| id.to_string()),
+        },
+        "delivery": {
+            "events_planned": delivery.events_planned,
+            "delivered_count": delivery.delivered_count,
+            "pressed": delivery.pressed,
+            "released": delivery.released,
+            "route": delivery.route,
+        },
+        "held_after": receipt.held_after.as_ref().map(held_after),
+        "message": receipt.message,
+        "elapsed_ms": ms(receipt.elapsed),
+    })
+}
+
+fn held_after(held: &HeldAfter) -> Value {
+    let buttons: Vec<&str> = held.buttons.iter().map(|button| button.name()).collect();
+    json!({"keys": held.keys, "buttons": buttons, "verified": held.verified})
+}
+
+/// An action as it may be written down: a text by its length.
+fn described(action: &Action) -> Value {
+    let mut value = match action {
+        Action::Observe | Action::SelectAll => json!({}),
+        Action::Click { at, button, count, modifiers } => json!({
+            "x": at.x(), "y": at.y(), "button": button.name(), "count": count,
+            "modifiers": names(modifiers),
+        }),
+        Action::RightClick { at, modifiers } | Action::DoubleClick { at, modifiers } => {
+            json!({"x": at.x(), "y": at.y(), "modifiers": names(modifiers)})
+        }
+        Action::Hover { at } => json!({"x": at.x(), "y": at.y()}),
+        Action::Drag(drag) => described_drag(drag),
+        Action::Scroll { at, delta_x, delta_y } => {
+            json!({"x": at.x(), "y": at.y(), "delta_x": delta_x, "delta_y": delta_y})
+        }
+        Action::Key { key, modifiers } => {
+            json!({"key": key.name(), "modifiers": names(modifiers)})
+        }
+        Action::Hotkey { modifiers, key } => {
+            let mut keys = names(modifiers);
+            keys.push(key.name());
+            json!({"keys": keys})
+        }
+        Action::TypeText { text, delay } => {
+            json!({"text_length": text.length(), "method": "keys", "delay_ms": ms(*delay)})
+        }
+        Action::Wait { duration } => json!({"seconds": duration.as_secs_f64()}),
+    };
+    value["action"] = action.name().into();
+    value
+}
+
+fn described_drag(drag: &Drag) -> Value {
+    json!({
+        "from_x": drag.from.x(), "from_y": drag.from.y(), "to_x": drag.to.x(), "to_y": drag.to.y(),
+        "duration_ms": ms(drag.duration), "steps": drag.steps, "button": drag.button.name(),
+        "modifiers": names(&drag.modifiers),
+    })
+}
+
+fn names(modifiers: &Modifiers) -> Vec<&'static str> {
+    modifiers.as_slice().iter().map(|modifier| modifier.name()).collect()
+}
+
+fn ms(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::act::fake::{Fake, Fault};
+    use crate::act::{Executor, ExecutorOptions, ObservationId, Status};
+
+    fn read(text: &str) -> Result<Request, Refusal> {
+        request(text.as_bytes())
+    }
+
+    #[test]
+    fn requests_read_with_their_defaults() {
+        let point = |x, y| ImagePoint::new(x, y).unwrap();
+        let none = Modifiers::none;
+        for (text, action) in [
+            (r#"{"action":"observe"}"#, Action::Observe),
+            (r#"{"action":"click","x":412,"y":230.5}"#, Action::click(point(412.0, 230.5))),
+            (
+                r#"{"action":"click","x":1e2,"y":0,"button":"right","count":3.0,"modifiers":["Control","cmd"]}"#,
+                Action::Click {
+                    at: point(100.0, 0.0),
+                    button: Button::Right,
+                    count: 3,
+                    modifiers: Modifiers::new(["ctrl".parse().unwrap(), "super".parse().unwrap()])
+                        .unwrap(),
+                },
+            ),
+            (
+                r#"{"action":"right_click","x":1,"y":2}"#,
+                Action::RightClick { at: point(1.0, 2.0), modifiers: none() },
+            ),
+            (
+                r#"{"action":"double_click","x":1,"y":2,"modifiers":[]}"#,
+                Action::DoubleClick { at: point(1.0, 2.0), modifiers: none() },
+            ),
+            (r#"{"action":"hover","x":1,"y":2}"#, Action::Hover { at: point(1.0, 2.0) }),
+            (
+                r#"{"action":"drag","from_x":1,"from_y":2,"to_x":3,"to_y":4}"#,
+                Action::Drag(Drag {
+                    from: point(1.0, 2.0),
+                    to: point(3.0, 4.0),
+                    duration: Duration::from_millis(500),
+                    steps: 20,
+                    button: Button::Left,
+                    modifiers: none(),
+                }),
+            ),
+            (
+                r#"{"action":"scroll","x":1,"y":2,"delta_y":-3}"#,
+                Action::Scroll { at: point(1.0, 2.0), delta_x: 0, delta_y: -3 },
+            ),
+            (r#"{"action":"key","key":"Enter"}"#, Action::key("return".parse().unwrap())),
+            (r#"{"action":"hotkey","keys":["Ctrl","S"]}"#, Action::hotkey(["ctrl", "s"]).unwrap()),
+            (r#"{"action":"select_all"}"#, Action::SelectAll),
+            (
+                r#"{"action":"type_text","text":"a \"q\" $(x)\n","method":"keys"}"#,
+                Action::TypeText {
+                    text: Text::new("a \"q\" $(x)\n").unwrap(),
+                    delay: Duration::from_millis(30),
+                },
+            ),
+            (r#"{"action":"wait"}"#, Action::Wait { duration: Duration::from_secs(1) }),
+            (
+                r#"{"action":"wait","seconds":0.25}"#,
+                Action::Wait { duration: Duration::from_millis(250) },
+            ),
+        ] {
+            let request = read(text).unwrap();
+            assert_eq!(
+                (request.action, request.observation, request.screenshot),
+                (action, None, true)
+            );
+        }
+        let request = read(r#"{"action":"observe","observation":"obs-12","screenshot":false}"#);
+        let expected =
+            Request { screenshot: false, ..Request::new(Action::Observe, ObservationId::new(12)) };
+        assert_eq!(request.unwrap(), expected);
+    }
+
+    #[test]
+    fn what_is_no_request_says_what_would_be() {
+        use RefusalKind::{BadValue, MissingField, UnknownAction, UnknownField, Unsupported};
+        for (text, kind, message) in [
+            (r#"{}"#, MissingField, r#"the request names no action, such as {"action":"observe"}"#),
+            (r#"{"action":7}"#, BadValue, "action must be the name of an action, not 7"),
+            (
+                r#"{"action":"shell","command":"rm"}"#,
+                UnknownAction,
+                "there is no action 'shell': use observe, click, right_click, double_click, hover, \
+                 drag, scroll, key, hotkey, select_all, type_text, wait",
+            ),
+            (
+                r#"{"action":"sequence","steps":[]}"#,
+                Unsupported,
+                "action 'sequence' is not supported yet: send its steps one by one",
+            ),
+            (
+                r#"{"action":"observe","command":"ls"}"#,
+                UnknownField,
+                "observe has no field 'command': it takes action, observation, screenshot",
+            ),
+            (
+                r#"{"action":"click","x":1,"y":2,"count_":2}"#,
+                UnknownField,
+                "click has no field 'count_': it takes action, observation, screenshot, x, y, \
+                 button, count, modifiers",
+            ),
+            (
+                r#"{"action":"type_text","text":"x","x":1}"#,
+                UnknownField,
+                "type_text has no field 'x': it takes action, observation, screenshot, text, \
+                 delay_ms, method",
+            ),
+            (r#"{"action":"click","x":1}"#, MissingField, "click needs y"),
+            (r#"{"action":"click"}"#, MissingField, "click needs x"),
+            (r#"{"action":"click","x":"1","y":2}"#, BadValue, "x must be a number, not a string"),
+            (r#"{"action":"click","x":null,"y":2}"#, BadValue, "x must be a number, not null"),
+            (r#"{"action":"click","x":[1],"y":2}"#, BadValue, "x must be a number, not an array"),
+            (
+                r#"{"action":"click","x":1,"y":2,"ref":"e45"}"#,
+                Unsupported,
+                "ref of click is not supported yet: it needs a browser surface; give x and y",
+            ),
+            (
+                r#"{"action":"click","x":1,"y":2,"postcondition":{"stable":true}}"#,
+                Unsupported,
+                "postcondition of click is not supported yet: use the wait command after the action",
+            ),
+            (
+                r#"{"action":"click","x":1,"y":2,"count":0}"#,
+                BadValue,
+                "count must be 1 to 3, not 0",
+            ),
+            (
+                r#"{"action":"click","x":1,"y":2,"count":1.5}"#,
+                BadValue,
+                "count must be a whole number, not 1.5",
+            ),
+            (
+                r#"{"action":"click","x":1,"y":2,"count":1e300}"#,
+                BadValue,
+                "count must be 1 to 3, not 9007199254740992",
+            ),
+            (
+                r#"{"action":"click","x":1,"y":2,"button":"thumb"}"#,
+                BadValue,
+                "there is no button 'thumb': use left, middle or right",
+            ),
+            (
+                r#"{"action":"click","x":1,"y":2,"button":1}"#,
+                BadValue,
+                "button must be left, middle or right, not 1",
+            ),
+            (
+                r#"{"action":"click","x":1,"y":2,"modifiers":"ctrl"}"#,
+                BadValue,
+                "modifiers must be an array of strings, not a string",
+            ),
+            (
+                r#"{"action":"click","x":1,"y":2,"modifiers":[1]}"#,
+                BadValue,
+                "modifiers must hold strings, not a number",
+            ),
+            (
+                r#"{"action":"click","x":1,"y":2,"modifiers":["hyper"]}"#,
+                BadValue,
+                "there is no modifier 'hyper': use ctrl, shift, alt or super",
+            ),
+            (
+                r#"{"action":"click","x":1,"y":2,"modifiers":["ctrl","Control"]}"#,
+                BadValue,
+                "the modifier ctrl stands there twice",
+            ),
+            (
+                r#"{"action":"drag","from_x":1,"from_y":2,"to_x":3,"to_y":4,"steps":201}"#,
+                BadValue,
+                "steps must be 1 to 200, not 201",
+            ),
+            (
+                r#"{"action":"drag","from_x":1,"from_y":2,"to_x":3,"to_y":4,"duration_ms":-1}"#,
+                BadValue,
+                "duration_ms must be 0 to 10000, not -1",
+            ),
+            (
+                r#"{"action":"drag","from_x":1,"from_y":2,"to_x":3,"to_y":4,"via":[]}"#,
+                Unsupported,
+                "via of drag is not supported yet: give a straight drag with from and to",
+            ),
+            (
+                r#"{"action":"scroll","x":1,"y":2,"delta_y":51}"#,
+                BadValue,
+                "delta_y must be -50 to 50, not 51",
+            ),
+            (
+                r#"{"action":"hotkey","keys":[]}"#,
+                BadValue,
+                "keys is empty: name modifiers and then one key",
+            ),
+            (
+                r#"{"action":"hotkey","keys":["ctrl","shift"]}"#,
+                BadValue,
+                "keys must be modifiers and then one key: 'shift' at the end is a modifier",
+            ),
+            (r#"{"action":"hotkey"}"#, MissingField, "hotkey needs keys"),
+            (r#"{"action":"type_text"}"#, MissingField, "type_text needs text"),
+            (r#"{"action":"type_text","text":12}"#, BadValue, "text must be a string, not 12"),
+            (
+                r#"{"action":"type_text","text":""}"#,
+                BadValue,
+                "text must be 1 to 2000 characters, not 0",
+            ),
+            (
+                r#"{"action":"type_text","text":"x","delay_ms":201}"#,
+                BadValue,
+                "delay_ms must be 0 to 200, not 201",
+            ),
+            (
+                r#"{"action":"type_text","text":"x","method":"paste"}"#,
+                Unsupported,
+                "method 'paste' is not available on this surface yet: use keys",
+            ),
+            (r#"{"action":"wait","seconds":30.5}"#, BadValue, "seconds must be 0 to 30, not 30.5"),
+            (r#"{"action":"wait","seconds":-1}"#, BadValue, "seconds must be 0 to 30, not -1"),
+            (
+                r#"{"action":"observe","observation":12}"#,
+                BadValue,
+                "observation must be an id such as \"obs-12\", not 12",
+            ),
+            (
+                r#"{"action":"observe","observation":"last"}"#,
+                BadValue,
+                "observation 'last' is not the id of one, such as obs-12",
+            ),
+            (
+                r#"{"action":"observe","screenshot":"no"}"#,
+                BadValue,
+                "screenshot must be true or false, not a string",
+            ),
+        ] {
+            let refusal = read(text).unwrap_err();
+            assert_eq!((refusal.kind(), refusal.message()), (kind, message), "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_have_up_to_2000_characters_of_any_script() {
+        for (text, ok) in [("é".repeat(2000), true), ("🙂".repeat(2001), false)] {
+            let request = json!({"action": "type_text", "text": text}).to_string();
+            assert_eq!(read(&request).is_ok(), ok);
+        }
+    }
+
+    #[test]
+    fn a_receipt_has_the_fields_of_the_contract() {
+        let mut fake = Fake::new(64, 48);
+        let clock = fake.clock.clone();
+        let mut executor = Executor::new(&mut fake, clock, ExecutorOptions::new());
+        executor.observe().unwrap();
+        let request = read(r#"{"action":"click","x":5,"y":6,"observation":"obs-1"}"#).unwrap();
+        let delivered = receipt(&executor.execute(&request).unwrap());
+        assert_eq!(
+            delivered["action"],
+            json!({"action": "click", "x": 5.0, "y": 6.0, "button": "left", "count": 1, "modifiers": []})
+        );
+        assert_eq!(delivered["schema"], "seechange.act/1");
+        assert_eq!(delivered["status"], "delivered");
+        assert_eq!(delivered["observation"], json!({"before": "obs-1", "after": "obs-2"}));
+        assert_eq!(
+            delivered["delivery"],
+            json!({"events_planned": 3, "delivered_count": 3, "pressed": 1, "released": 1, "route": "fake"})
+        );
+        assert_eq!(delivered["held_after"], json!({"keys": [], "buttons": [], "verified": true}));
+        assert_eq!(delivered["refusal"], Value::Null);
+
+        let refused = receipt(&executor.execute(&request).unwrap());
+        assert_eq!(refused["status"], "refused");
+        assert_eq!(refused["refusal"]["kind"], "stale_observation");
+        assert_eq!(refused["observation"], json!({"before": "obs-2", "after": "obs-2"}));
+        assert_eq!(refused["held_after"], Value::Null);
+    }
+
+    #[test]
+    fn a_text_is_nowhere_but_in_its_length() {
+        let secret = "hunter2 OPENsesame";
+        let request = json!({"action": "type_text", "text": secret, "observation": "obs-1"});
+        let request = read(&request.to_string()).unwrap();
+        let dies = |index| Some((index, Fault::Dies));
+        let mut statuses = Vec::new();
+        for (fault, untypable) in [(None, ""), (dies(3), ""), (dies(0), ""), (None, "2")] {
+            let mut fake = Fake::new(64, 48);
+            (fake.fault, fake.untypable) = (fault, untypable);
+            let clock = fake.clock.clone();
+            let mut executor = Executor::new(&mut fake, clock, ExecutorOptions::new());
+            executor.observe().unwrap();
+            let answer = executor.execute(&request).unwrap();
+            statuses.push(answer.status);
+            let json = receipt(&answer);
+            assert_eq!(json["action"]["text_length"], 18);
+            let everything = format!("{json} {answer:?} {request:?}");
+            for part in ["hunter", "unter2", "OPEN", "sesame"] {
+                assert!(!everything.contains(part), "{everything}");
+            }
+        }
+        use Status::{Delivered, Refused, Unknown};
+        assert_eq!(statuses, [Delivered, Unknown, Unknown, Refused]);
+    }
+}
