@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::driver::Button;
 use super::keys::{Key, Modifier, Modifiers};
 use super::observation::ObservationId;
-use super::refusal::{Refusal, RefusalKind};
+use super::refusal::Refusal;
 
 /// How often a click may be repeated.
 pub const CLICK_COUNT: RangeInclusive<u32> = 1..=3;
@@ -375,42 +375,3 @@ impl fmt::Debug for Text {
         write!(f, "Text({} characters)", self.length())
     }
 }
-
-/// Names of the contract that this version knows and does not carry out yet, with what to do
-/// instead.
-const LATER: [(&str, &str); 5] = [
-    ("scroll_to_element", "it needs a browser surface; use scroll at x, y"),
-    ("dialog", "it needs a browser surface; use key or click on what is seen"),
-    ("hold", "use modifiers of click or drag"),
-    ("sequence", "send its steps one by one"),
-    ("wait_for", "use the wait command, or wait"),
-];
-
-/// The refusal for a name that is no action, or none that is carried out yet.
-#[must_use]
-pub(crate) fn no_such_action(name: &str) -> Refusal {
-    if let Some((name, instead)) = LATER.iter().find(|(later, _)| *later == name) {
-        let message = format!("action '{name}' is not supported yet: {instead}");
-        return Refusal::new(RefusalKind::Unsupported, message);
-    }
-    Refusal::new(
-        RefusalKind::UnknownAction,
-        format!("there is no action {}: use {}", super::refusal::quoted(name), NAMES.join(", ")),
-    )
-}
-
-/// The names of all actions that are carried out.
-const NAMES: [&str; 12] = [
-    "observe",
-    "click",
-    "right_click",
-    "double_click",
-    "hover",
-    "drag",
-    "scroll",
-    "key",
-    "hotkey",
-    "select_all",
-    "type_text",
-    "wait",
-];

@@ -181,6 +181,20 @@ impl<'s> Executor<'s> {
         }
     }
 
+    /// Carries out a request; one that sends input and names no observation takes its own just
+    /// before, once nothing else forbids it.
+    ///
+    /// # Errors
+    /// As [`Self::execute`].
+    pub fn execute_fresh(&mut self, request: &Request) -> Result<Receipt> {
+        let mut request = request.clone();
+        let is_unnamed = request.action.sends_input() && request.observation.is_none();
+        if is_unnamed && self.permit(&request.action).is_ok() {
+            request.observation = Some(self.observe()?.id);
+        }
+        self.execute(&request)
+    }
+
     /// The receipt for a request that is refused, also one that is no action at all.
     #[must_use]
     pub fn refuse(&self, action: Option<Action>, refusal: Refusal) -> Receipt {
@@ -190,13 +204,18 @@ impl<'s> Executor<'s> {
 
     fn carry_out(&mut self, request: &Request) -> Result<Receipt, Stop> {
         let action = &request.action;
-        action.check()?;
-        self.options.policy.permit(action)?;
+        self.permit(action)?;
         match action {
             Action::Observe => self.just_observe(action),
             Action::Wait { duration } => self.just_wait(action, *duration),
             _ => self.act(request),
         }
+    }
+
+    /// Shape, then permission.
+    fn permit(&self, action: &Action) -> Result<(), Refusal> {
+        action.check()?;
+        self.options.policy.permit(action)
     }
 
     fn just_observe(&mut self, action: &Action) -> Result<Receipt, Stop> {
@@ -358,14 +377,8 @@ impl<'s> Executor<'s> {
     ) -> Result<Change> {
         let mut differ = Differ::new(self.diff_options(input_point)?);
         let report = differ.compare(before.as_ref().as_ref(), after.as_ref().as_ref())?;
-        let mut sentences = report.sentences();
-        if report.verdict == crate::report::Verdict::Same {
-            sentences.push_str(&format!(" within {} ms", settled.looked.as_millis()));
-        }
-        for rect in &settled.moving {
-            sentences.push_str(&format!("\nstill moving: {rect}"));
-        }
-        Ok(Change { report, sentences, before, after })
+        let Settled { looked, moving, .. } = settled;
+        Ok(Change { report, looked: *looked, moving: moving.clone(), before, after })
     }
 
     fn diff_options(&mut self, input_point: Option<Point>) -> Result<DiffOptions> {

@@ -45,5 +45,5 @@ pub mod limits {
     };
 }
 
-pub(crate) use action::{no_such_action, within};
+pub(crate) use action::within;
 pub(crate) use refusal::quoted;

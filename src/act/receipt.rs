@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::frame::Frame;
-use crate::report::ChangeReport;
+use crate::geometry::Rect;
+use crate::report::{ChangeReport, Wording};
 
 use super::action::Action;
 use super::driver::Button;
@@ -118,10 +119,23 @@ impl HeldAfter {
 pub struct Change {
     /// Numbered areas, the one at the input point first.
     pub report: ChangeReport,
-    /// The same in words.
-    pub sentences: String,
+    /// How long it was looked, from the last event on.
+    pub looked: Duration,
+    /// What still moved at the end.
+    pub moving: Vec<Rect>,
     /// The frame captured just before the first event.
     pub before: Arc<Frame>,
     /// The last frame of the wait.
     pub after: Arc<Frame>,
+}
+
+impl Change {
+    /// The change in words: its areas, or that nothing changed within the time it was looked, and
+    /// what still moves.
+    #[must_use]
+    pub fn sentences(&self) -> String {
+        let wording = Wording::new().within(self.looked);
+        let still_moving = self.moving.iter().map(|rect| format!("\nStill moving: {rect}"));
+        self.report.sentences_with(&wording) + &still_moving.collect::<String>()
+    }
 }

@@ -211,8 +211,8 @@ fn the_change_is_told_from_just_before_the_input() {
 
     let receipt = act(&mut fake, Action::Hover { at: at(1.0, 1.0) });
     let change = receipt.change.unwrap();
-    assert_eq!(change.sentences, "nothing changed within 300 ms");
-    assert!(!format!("{:?}{:?}", receipt.message, change.sentences).contains("fail"));
+    assert_eq!(change.sentences(), "Nothing changed in the frame within 300 ms.");
+    assert!(!format!("{:?}{:?}", receipt.message, change.sentences()).contains("fail"));
 }
 
 fn id(number: u64) -> Option<ObservationId> {
@@ -298,7 +298,7 @@ fn an_observation_serves_one_action() {
     let wait = Request::without_observation(Action::Wait { duration: Duration::from_secs(2) });
     let waited = executor.execute(&wait).unwrap();
     assert_eq!((waited.after, waited.elapsed), (id(4), Duration::from_secs(2)));
-    assert_eq!(waited.change.unwrap().sentences, "nothing changed within 2000 ms");
+    assert_eq!(waited.change.unwrap().sentences(), "Nothing changed in the frame within 2000 ms.");
     assert_eq!(executor.execute(&click(id(4))).unwrap().status, Status::Delivered);
 }
 

@@ -12,10 +12,10 @@ use clap::Args;
 
 use crate::act::{
     Action, Executor, ExecutorOptions, Policy, Receipt, Refusal, Request, Status, Surface,
-    action_names,
 };
 use crate::clock::{Cancel, Clock};
 use crate::error::{Error, Result};
+use crate::front::change::{Showing, show};
 use crate::front::wire;
 use crate::report::Preset;
 
@@ -49,4 +49,393 @@ pub(super) struct ActArgs {
     compare: CompareArgs,
     #[command(flatten)]
     output: OutputArgs,
+}
+
+/// Carries out what the arguments ask for on an opened surface, and prints the answers.
+///
+/// # Errors
+/// When the arguments make no sense, a file cannot be read, or the surface can no longer be seen.
+pub(super) fn run(
+    args: &ActArgs,
+    surface: &mut dyn Surface,
+    clock: Clock,
+    cancel: Cancel,
+) -> Result<ExitCode> {
+    let executor = Executor::new(surface, clock, args.options()?).with_cancel(cancel.clone());
+    let out = args.output.out.as_deref();
+    let mut session = Session { executor, out, is_stream: false };
+    match args.what()? {
+        What::Stream => {
+            let lines = Lines::of(std::io::stdin(), wire::act::MAX_BYTES);
+            let print = |answer: &Answer| say(&answer.line(args.output.json));
+            Ok(ExitCode::from(session.stream(&lines, &cancel, print)?))
+        }
+        What::One(request) => Ok(session.answer(request)?.print(args.output.json)),
+    }
+}
+
+/// What the words of the command line ask for.
+enum What {
+    /// Requests from stdin until it ends.
+    Stream,
+    /// One request, or the refusal of what is none.
+    One(Result<Request, Refusal>),
+}
+
+impl ActArgs {
+    /// A first word that is an action's name begins a short form; `-` is stdin; anything else is a
+    /// file (`./click` is one, `click` is not).
+    fn what(&self) -> Result<What> {
+        let (first, rest) = self.words.split_first().ok_or_else(|| no_action(""))?;
+        if let Some(action) = short::action_name(first) {
+            let object = short::object(&action, rest, &self.fields).map_err(Error::usage)?;
+            return Ok(What::One(wire::act::request_of(object)));
+        }
+        if !rest.is_empty() {
+            return Err(no_action(first));
+        }
+        if !self.fields.is_empty() {
+            let message = "--button, --modifiers and the like set fields of a short form: write \
+                           them into the JSON instead";
+            return Err(Error::usage(message));
+        }
+        match first.as_str() {
+            "-" => Ok(What::Stream),
+            path => Ok(What::One(wire::act::request(&read(Path::new(path))?))),
+        }
+    }
+
+    fn options(&self) -> Result<ExecutorOptions> {
+        let policy = if self.read_only { Policy::read_only() } else { Policy::allow_all() };
+        let options =
+            ExecutorOptions::new().policy(policy).diff(self.compare.options(Preset::Live)?);
+        match self.max_edge {
+            Some(0) => Err(Error::usage("--max-edge 0 leaves no image: use at least 1")),
+            Some(pixels) => Ok(options.max_edge(pixels)),
+            None => Ok(options),
+        }
+    }
+}
+
+fn no_action(word: &str) -> Error {
+    Error::usage(format!("'{word}' is no action: use {}", wire::act::action_names().join(", ")))
+}
+
+/// A file's bytes, a few more than a request may have at most.
+fn read(path: &Path) -> Result<Vec<u8>> {
+    let cannot = |error: std::io::Error| {
+        let reason = error.to_string().to_lowercase();
+        let reason = reason.split(" (os error").next().unwrap_or_default();
+        Error::file(format!(
+            "{} cannot be read: {reason} (it is no action's name either; those are {})",
+            path.display(),
+            wire::act::action_names().join(", ")
+        ))
+        .with_source(error)
+    };
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(cannot)?;
+    file.take(wire::act::MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    Ok(bytes)
+}
+
+/// One executor, from the first request to the last.
+struct Session<'s> {
+    executor: Executor<'s>,
+    out: Option<&'s Path>,
+    is_stream: bool,
+}
+
+impl Session<'_> {
+    /// One answer a line, until the lines end or `cancel` fires. Gives the exit code: 1 when any
+    /// was not delivered.
+    fn stream(
+        &mut self,
+        lines: &Lines,
+        cancel: &Cancel,
+        mut print: impl FnMut(&Answer) -> Result<()>,
+    ) -> Result<u8> {
+        self.is_stream = true;
+        let mut code = 0;
+        let cannot =
+            |error: std::io::Error| Error::file(format!("stdin: {error}")).with_source(error);
+        while let Some(line) = lines.next(cancel).map_err(cannot)? {
+            let request = match line {
+                Line::TooLong => Err(wire::act::too_long()),
+                Line::Text(text) if text.trim_ascii().is_empty() => continue,
+                Line::Text(text) => wire::act::request(&text),
+            };
+            let answer = self.answer(request)?;
+            code = code.max(answer.code);
+            print(&answer)?;
+        }
+        Ok(code.max(u8::from(cancel.is_cancelled())))
+    }
+
+    /// Carries out a request; one without an observation takes its own just before.
+    fn answer(&mut self, request: Result<Request, Refusal>) -> Result<Answer> {
+        let (receipt, wants_pictures) = match request {
+            Ok(request) => (self.executor.execute_fresh(&request)?, request.screenshot),
+            Err(refusal) => (self.executor.refuse(None, refusal), false),
+        };
+        let out = self.folder(&receipt).filter(|_| wants_pictures);
+        let shown = match &receipt.change {
+            Some(change) => {
+                let showing =
+                    Showing { out: out.as_deref(), diff: None, within: Some(change.looked) };
+                let (before, after) = (change.before.as_ref(), change.after.as_ref());
+                Some(show(&change.report, before.as_ref(), after.as_ref(), showing)?)
+            }
+            None => None,
+        };
+        let change = shown.as_ref().map(|shown| shown.json.clone());
+        let json = wire::act::receipt(&receipt, change);
+        let text = in_words(&receipt, shown.as_ref().map(|shown| shown.text.as_str()));
+        Ok(Answer { text, json, code: u8::from(receipt.status != Status::Delivered) })
+    }
+
+    /// Where an action's pictures go: in a stream, a folder each.
+    fn folder(&self, receipt: &Receipt) -> Option<PathBuf> {
+        match receipt.after {
+            Some(id) if self.is_stream => Some(self.out?.join(id.to_string())),
+            _ => self.out.map(Path::to_path_buf),
+        }
+    }
+}
+
+/// A receipt for people: the status first, then what changed.
+fn in_words(receipt: &Receipt, change: Option<&str>) -> String {
+    let name = receipt.action.as_ref().map_or("request", Action::name);
+    let mut lines = match &receipt.refusal {
+        Some(refusal) => vec![format!("refused {name}: {refusal}")],
+        None => vec![sent_in_words(name, receipt)],
+    };
+    lines.extend(receipt.message.clone());
+    lines.extend(change.map(str::to_owned));
+    lines.join("\n")
+}
+
+fn sent_in_words(name: &str, receipt: &Receipt) -> String {
+    let delivery = &receipt.delivery;
+    let mut line = format!("{} {name}", receipt.status.name());
+    if delivery.events_planned > 0 {
+        line.push_str(&format!(
+            ": {} of {} events through {}",
+            delivery.delivered_count, delivery.events_planned, delivery.route
+        ));
+    }
+    if let Some(id) = receipt.after {
+        line.push_str(&format!("; now {id}"));
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::act::RefusalKind;
+    use crate::act::fake::{Fake, Fault};
+    use clap::Parser;
+    use serde_json::{Value, json};
+
+    #[derive(Debug, Parser)]
+    struct Only {
+        #[command(flatten)]
+        act: ActArgs,
+    }
+
+    fn parse(words: &str) -> Result<ActArgs, clap::Error> {
+        let words = words.split('|').filter(|word| !word.is_empty());
+        Ok(Only::try_parse_from(["act"].into_iter().chain(words))?.act)
+    }
+
+    #[test]
+    fn short_forms_stand_for_this_json() {
+        for (words, object) in [
+            ("click|412|230", json!({"action": "click", "x": 412, "y": 230})),
+            (
+                "click|4.5|-2|--button|right|--count|2|--modifiers|ctrl,shift",
+                json!({"action": "click", "x": 4.5, "y": -2, "button": "right", "count": 2,
+                       "modifiers": ["ctrl", "shift"]}),
+            ),
+            ("double-click|1|2", json!({"action": "double_click", "x": 1, "y": 2})),
+            ("right_click|1|x", json!({"action": "right_click", "x": 1, "y": "x"})),
+            ("hover|NaN|1e999", json!({"action": "hover", "x": "NaN", "y": "1e999"})),
+            (
+                "scroll|400|300|--dy|-3",
+                json!({"action": "scroll", "x": 400, "y": 300, "delta_y": -3}),
+            ),
+            (
+                "drag|10|20|200|220|--steps|5|--duration-ms|0",
+                json!({"action": "drag", "from_x": 10, "from_y": 20, "to_x": 200, "to_y": 220,
+                       "steps": 5, "duration_ms": 0}),
+            ),
+            ("key|ctrl+s", json!({"action": "key", "key": "s", "modifiers": ["ctrl"]})),
+            ("key|Enter", json!({"action": "key", "key": "Enter"})),
+            ("hotkey|ctrl|shift|s", json!({"action": "hotkey", "keys": ["ctrl", "shift", "s"]})),
+            ("hotkey|ctrl+s", json!({"action": "hotkey", "keys": ["ctrl", "s"]})),
+            ("type|123", json!({"action": "type_text", "text": "123"})),
+            ("type_text|--|-x $(y) 'z'", json!({"action": "type_text", "text": "-x $(y) 'z'"})),
+            ("select-all", json!({"action": "select_all"})),
+            ("wait", json!({"action": "wait"})),
+            ("wait|0.5", json!({"action": "wait", "seconds": 0.5})),
+            ("observe", json!({"action": "observe"})),
+            ("sequence", json!({"action": "sequence"})),
+        ] {
+            let args = parse(words).unwrap();
+            let action = short::action_name(&args.words[0]).unwrap();
+            let built = short::object(&action, &args.words[1..], &args.fields).unwrap();
+            assert_eq!(Value::Object(built), object, "{words}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_short_form_is_a_file_or_an_error() {
+        for (words, message) in [
+            (
+                "clik|1|2",
+                "'clik' is no action: use observe, click, right_click, double_click, \
+                          hover, drag, scroll, key, hotkey, select_all, type_text, wait",
+            ),
+            (
+                "./click",
+                "./click cannot be read: no such file or directory (it is no action's \
+                         name either; those are observe, click, right_click, double_click, hover, \
+                         drag, scroll, key, hotkey, select_all, type_text, wait)",
+            ),
+            ("click|1|2|3", "click takes x y: '3' is left over"),
+            ("observe|now", "observe takes nothing: 'now' is left over"),
+            ("type|two|words", "type_text takes one text, not 2 words: put it in quotes"),
+            ("key|a|b", "key takes one key such as ctrl+s: 'b' is left over"),
+            (
+                "-|--button|left",
+                "--button, --modifiers and the like set fields of a short form: \
+                                 write them into the JSON instead",
+            ),
+        ] {
+            let message_was = match parse(words).unwrap().what() {
+                Err(error) => error.to_string(),
+                Ok(_) => "no error".to_owned(),
+            };
+            assert_eq!(message_was, message, "{words}");
+        }
+        assert!(matches!(parse("-").unwrap().what(), Ok(What::Stream)));
+        assert!(parse("").is_err());
+    }
+
+    #[test]
+    fn a_file_holds_one_action() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("click");
+        for (content, kind) in [
+            ("{\n  \"action\": \"click\",\n  \"x\": 1, \"y\": 2\n}\n", None),
+            ("{\"action\":\"click\"}", Some(RefusalKind::MissingField)),
+            ("", Some(RefusalKind::Malformed)),
+        ] {
+            std::fs::write(&path, content).unwrap();
+            let What::One(request) = parse(path.to_str().unwrap()).unwrap().what().unwrap() else {
+                panic!("{content}");
+            };
+            assert_eq!(request.err().map(|refusal| refusal.kind()), kind, "{content}");
+        }
+    }
+
+    /// The receipts of a stream of lines, and the exit code.
+    fn stream(
+        fake: &mut Fake,
+        input: &str,
+        cancel: &Cancel,
+        out: Option<&Path>,
+    ) -> (Vec<Value>, u8) {
+        let clock = fake.clock.clone();
+        let executor =
+            Executor::new(fake, clock, ExecutorOptions::new()).with_cancel(cancel.clone());
+        let mut session = Session { executor, out, is_stream: false };
+        let lines = Lines::of(std::io::Cursor::new(input.to_owned()), wire::act::MAX_BYTES);
+        let mut receipts = Vec::new();
+        let code = session.stream(&lines, cancel, |answer| {
+            receipts.push(answer.json.clone());
+            Ok(())
+        });
+        (receipts, code.unwrap())
+    }
+
+    #[test]
+    fn a_stream_answers_each_line_and_goes_on() {
+        let long = "x".repeat(wire::act::MAX_BYTES + 1);
+        let input = format!(
+            "{}\n\n{}\n{long}\n{}\n{}\n{}\n",
+            r#"{"action":"observe"}"#,
+            r#"{"action":"click","x":5,"y":5,"observation":"obs-1"}"#,
+            r#"{"action":"click","x":5,"y":5,"observation":"obs-1"}"#,
+            "nope",
+            r#"{"action":"click","x":20,"y":20}"#,
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let mut fake = Fake::new(64, 48);
+        let (receipts, code) = stream(&mut fake, &input, &Cancel::never(), Some(folder.path()));
+        let told: Vec<(&str, &Value, &Value)> = receipts
+            .iter()
+            .map(|receipt| {
+                let status = receipt["status"].as_str().unwrap();
+                (status, &receipt["refusal"]["kind"], &receipt["observation"]["after"])
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("delivered", &Value::Null, &json!("obs-1")),
+                ("delivered", &Value::Null, &json!("obs-2")),
+                ("refused", &json!("malformed"), &json!("obs-2")),
+                ("refused", &json!("stale_observation"), &json!("obs-2")),
+                ("refused", &json!("malformed"), &json!("obs-2")),
+                ("delivered", &Value::Null, &json!("obs-4")),
+            ]
+        );
+        assert_eq!(code, 1);
+        assert_eq!(receipts[1]["change"]["verdict"], "changed");
+        assert!(folder.path().join("obs-2").join("overview.png").is_file());
+        assert!(folder.path().join("obs-4").join("overview.png").is_file());
+        assert!(fake.held.is_empty());
+        let (_, code) =
+            stream(&mut fake, r#"{"action":"hover","x":1,"y":1}"#, &Cancel::never(), None);
+        assert_eq!(code, 0);
+    }
+
+    #[test]
+    fn a_cancelled_stream_lets_go_answers_and_ends() {
+        let cancel = Cancel::new();
+        let mut fake = Fake::new(64, 48);
+        fake.fault = Some((4, Fault::Cancels(cancel.clone())));
+        let drag = r#"{"action":"drag","from_x":1,"from_y":1,"to_x":30,"to_y":30}"#;
+        let (receipts, code) = stream(&mut fake, &format!("{drag}\n{drag}\n"), &cancel, None);
+        assert_eq!((receipts.len(), code), (1, 1));
+        assert_eq!(receipts[0]["status"], "unknown");
+        let clean = json!({"keys": [], "buttons": [], "verified": true});
+        assert_eq!(receipts[0]["held_after"], clean);
+        assert!(fake.held.is_empty());
+    }
+
+    #[test]
+    fn answers_in_words_begin_with_the_status() {
+        for (input, text) in [
+            (
+                r#"{"action":"hover","x":1,"y":1}"#,
+                "delivered hover: 1 of 1 events through fake; now obs-2\n\
+                 Nothing changed in the frame within 300 ms.",
+            ),
+            (r#"{"action":"observe"}"#, "delivered observe; now obs-1"),
+            (
+                r#"{"action":"hover","x":99,"y":1}"#,
+                "refused hover: point (99, 1) is outside the 64x48 image of obs-1 (capture 64x48)",
+            ),
+            (r#"{"action":"hover"}"#, "refused request: hover needs x"),
+        ] {
+            let mut fake = Fake::new(64, 48);
+            let clock = fake.clock.clone();
+            let executor = Executor::new(&mut fake, clock, ExecutorOptions::new());
+            let mut session = Session { executor, out: None, is_stream: false };
+            assert_eq!(session.answer(wire::act::request(input.as_bytes())).unwrap().text, text);
+        }
+    }
 }

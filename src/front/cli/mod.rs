@@ -1,5 +1,6 @@
 //! The `seechange` command: arguments in, one answer out, exit code 0, 1 or 2.
 
+mod act;
 mod args;
 mod capture;
 mod diff;

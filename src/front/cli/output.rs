@@ -22,10 +22,14 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    /// The answer in one of its forms.
+    pub(crate) fn line(&self, as_json: bool) -> String {
+        if as_json { self.json.to_string() } else { self.text.clone() }
+    }
+
     /// Prints the answer to stdout, in one of its forms.
     pub(super) fn print(&self, as_json: bool) -> ExitCode {
-        let line = if as_json { self.json.to_string() } else { self.text.clone() };
-        match write_line(&mut io::stdout().lock(), &line) {
+        match write_line(&mut io::stdout().lock(), &self.line(as_json)) {
             Ok(()) => ExitCode::from(self.code),
             Err(error) => Trouble::from(Error::file(format!("stdout: {error}"))).print(false),
         }

@@ -11,10 +11,58 @@ use crate::act::limits::{
 };
 use crate::act::{
     Action, Button, Drag, HeldAfter, ImagePoint, Key, Modifiers, Receipt, Refusal, RefusalKind,
-    Request, Text, no_such_action, quoted, within,
+    Request, Text, quoted, within,
 };
 
 use super::strict::{self, kind};
+
+pub(crate) use super::strict::{MAX_BYTES, too_long};
+
+/// The names of all actions that are carried out.
+const NAMES: [&str; 12] = [
+    "observe",
+    "click",
+    "right_click",
+    "double_click",
+    "hover",
+    "drag",
+    "scroll",
+    "key",
+    "hotkey",
+    "select_all",
+    "type_text",
+    "wait",
+];
+
+/// Names of the contract that this version knows and does not carry out yet, with what to do
+/// instead.
+const LATER_ACTIONS: [(&str, &str); 5] = [
+    ("scroll_to_element", "it needs a browser surface; use scroll at x, y"),
+    ("dialog", "it needs a browser surface; use key or click on what is seen"),
+    ("hold", "use modifiers of click or drag"),
+    ("sequence", "send its steps one by one"),
+    ("wait_for", "use the wait command, or wait"),
+];
+
+/// The names of all actions that are carried out.
+pub(crate) const fn action_names() -> &'static [&'static str] {
+    &NAMES
+}
+
+/// Whether the contract has an action of that name, carried out yet or not.
+pub(crate) fn is_action_name(name: &str) -> bool {
+    NAMES.contains(&name) || LATER_ACTIONS.iter().any(|(later, _)| *later == name)
+}
+
+/// The refusal for a name that is no action, or none that is carried out yet.
+fn no_such_action(name: &str) -> Refusal {
+    if let Some((name, instead)) = LATER_ACTIONS.iter().find(|(later, _)| *later == name) {
+        let message = format!("action '{name}' is not supported yet: {instead}");
+        return Refusal::new(RefusalKind::Unsupported, message);
+    }
+    let message = format!("there is no action {}: use {}", quoted(name), NAMES.join(", "));
+    Refusal::new(RefusalKind::UnknownAction, message)
+}
 
 /// Fields every action may have.
 const COMMON: [&str; 4] = ["action", "observation", "postcondition", "screenshot"];
@@ -48,7 +96,7 @@ fn fields_of(action: &str) -> Option<&'static [&'static str]> {
 }
 
 /// Fields of the contract that are not carried out yet, with what to do instead.
-const LATER: [(&str, &str); 7] = [
+const LATER_FIELDS: [(&str, &str); 7] = [
     ("ref", "it needs a browser surface; give x and y"),
     ("marks", "it needs a browser surface; leave it out"),
     ("via", "give a straight drag with from and to"),
@@ -263,7 +311,7 @@ fn check_field(action: &str, field: &str, own: &[&str]) -> Result<(), Refusal> {
             format!("{action} has no field {}: it takes {}", quoted(field), valid.join(", ")),
         ));
     }
-    match LATER.iter().find(|(later, _)| *later == field) {
+    match LATER_FIELDS.iter().find(|(later, _)| *later == field) {
         Some((_, instead)) => Err(Refusal::new(
             RefusalKind::Unsupported,
             format!("{field} of {action} is not supported yet: {instead}"),
@@ -273,7 +321,7 @@ fn check_field(action: &str, field: &str, own: &[&str]) -> Result<(), Refusal> {
 }
 
 fn is_carried_out(field: &&str) -> bool {
-    !LATER.iter().any(|(later, _)| later == field)
+    !LATER_FIELDS.iter().any(|(later, _)| later == field)
 }
 
 fn words<'v>(field: &str, value: &'v Value) -> Result<Vec<&'v str>, Refusal> {
@@ -306,8 +354,8 @@ fn bad_value(message: String) -> Refusal {
     Refusal::new(RefusalKind::BadValue, message)
 }
 
-/// `seechange.act/1`.
-pub(crate) fn receipt(receipt: &Receipt) -> Value {
+/// `seechange.act/1`, with the change as `seechange.diff/1`.
+pub(crate) fn receipt(receipt: &Receipt, change: Option<Value>) -> Value {
     let delivery = &receipt.delivery;
     json!({
         "schema": "seechange.act/1",
@@ -328,6 +376,7 @@ pub(crate) fn receipt(receipt: &Receipt) -> Value {
             "route": delivery.route,
         },
         "held_after": receipt.held_after.as_ref().map(held_after),
+        "change": change,
         "message": receipt.message,
         "elapsed_ms": ms(receipt.elapsed),
     })
@@ -646,7 +695,7 @@ mod tests {
         let mut executor = Executor::new(&mut fake, clock, ExecutorOptions::new());
         executor.observe().unwrap();
         let request = read(r#"{"action":"click","x":5,"y":6,"observation":"obs-1"}"#).unwrap();
-        let delivered = receipt(&executor.execute(&request).unwrap());
+        let delivered = receipt(&executor.execute(&request).unwrap(), None);
         assert_eq!(
             delivered["action"],
             json!({"action": "click", "x": 5.0, "y": 6.0, "button": "left", "count": 1, "modifiers": []})
@@ -661,7 +710,7 @@ mod tests {
         assert_eq!(delivered["held_after"], json!({"keys": [], "buttons": [], "verified": true}));
         assert_eq!(delivered["refusal"], Value::Null);
 
-        let refused = receipt(&executor.execute(&request).unwrap());
+        let refused = receipt(&executor.execute(&request).unwrap(), None);
         assert_eq!(refused["status"], "refused");
         assert_eq!(refused["refusal"]["kind"], "stale_observation");
         assert_eq!(refused["observation"], json!({"before": "obs-2", "after": "obs-2"}));
@@ -683,7 +732,7 @@ mod tests {
             executor.observe().unwrap();
             let answer = executor.execute(&request).unwrap();
             statuses.push(answer.status);
-            let json = receipt(&answer);
+            let json = receipt(&answer, None);
             assert_eq!(json["action"]["text_length"], 18);
             let everything = format!("{json} {answer:?} {request:?}");
             for part in ["hunter", "unter2", "OPEN", "sesame"] {

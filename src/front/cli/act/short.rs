@@ -69,7 +69,7 @@ pub(super) fn action_name(word: &str) -> Option<String> {
         "type" => "type_text".to_owned(),
         word => word.replace('-', "_"),
     };
-    crate::act::is_action_name(&name).then_some(name)
+    crate::front::wire::act::is_action_name(&name).then_some(name)
 }
 
 /// The JSON that an action's name, the words after it and the options stand for. Nothing is
