@@ -1,1 +1,4 @@
 //! Things that can be seen and driven, one module and one cargo feature each.
+
+#[cfg(feature = "x11")]
+pub mod x11;

@@ -6,6 +6,8 @@
 )]
 
 mod command;
+#[cfg(all(feature = "x11", unix))]
+mod desktop;
 mod diff_command;
 mod fixtures;
 mod formats;

@@ -1,0 +1,169 @@
+//! What works on a display, as plain data.
+
+use x11rb::connection::Connection as _;
+use x11rb::protocol::{composite, damage, shm, xtest};
+
+use crate::act::{Button, Held};
+use crate::error::Result;
+use crate::geometry::Size;
+
+use super::link::Trouble;
+use super::{Window, X11, input, windows};
+
+/// What was found out about a display.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Diagnosis {
+    /// Its name, such as `:0`.
+    pub display: String,
+    /// Who made the server.
+    pub vendor: String,
+    /// The server's release, as its vendor numbers it.
+    pub release: u32,
+    /// Size in pixels.
+    pub size: Size,
+    /// Bits of a pixel that mean something.
+    pub depth: u8,
+    /// Frame pixels for one of the user interface, as `Xft.dpi` says.
+    pub scale: f32,
+    /// The extensions this surface can use.
+    pub extensions: Vec<Extension>,
+    /// Whether a capture really goes through shared memory.
+    pub shared_memory: bool,
+    /// The window manager's name.
+    pub window_manager: Option<String>,
+    /// The programs' windows.
+    pub windows: Vec<Window>,
+    /// Where the pointer is.
+    pub pointer: (i32, i32),
+    /// Whether Caps Lock is on.
+    pub caps_lock: bool,
+    /// What is pressed now.
+    pub held: Held,
+    /// The names of what is pressed: buttons as `left button`, then keys.
+    pub held_names: Vec<String>,
+}
+
+/// An extension of the X server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Extension {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether the server has it.
+    pub present: bool,
+    /// What it is used for.
+    pub purpose: &'static str,
+    /// What it means when it is missing, and what to do.
+    pub advice: &'static str,
+}
+
+impl Diagnosis {
+    /// What is missing or in the way, one line each with what to do; empty when all is well.
+    #[must_use]
+    pub fn findings(&self) -> Vec<String> {
+        let missing = self.extensions.iter().filter(|extension| !extension.present);
+        let mut findings: Vec<String> = missing
+            .map(|extension| format!("no {}: {}", extension.name, extension.advice))
+            .collect();
+        let has_shm = self.extensions.iter().any(|each| each.name == SHM && each.present);
+        if has_shm && !self.shared_memory {
+            findings.push(
+                "shared memory is offered but cannot be had: run on the display's own machine"
+                    .to_owned(),
+            );
+        }
+        if self.window_manager.is_none() {
+            findings.push(
+                "no window manager: new windows may get no keyboard focus; start one (openbox &)"
+                    .to_owned(),
+            );
+        }
+        if self.caps_lock {
+            findings.push("caps lock is on: it is reckoned with, but switch it off".to_owned());
+        }
+        if !self.held_names.is_empty() {
+            let names = self.held_names.join(", ");
+            findings.push(format!("{names} held down: seechange doctor --release lets go"));
+        }
+        findings
+    }
+}
+
+const SHM: &str = shm::X11_EXTENSION_NAME;
+
+const EXTENSIONS: &[(&str, &str, &str)] = &[
+    (
+        SHM,
+        "captures without copying through the socket",
+        "a capture takes ten times as long; run on the display's own machine",
+    ),
+    (
+        xtest::X11_EXTENSION_NAME,
+        "input",
+        "no input is possible; start the server with +extension XTEST",
+    ),
+    (
+        damage::X11_EXTENSION_NAME,
+        "being told of changes early",
+        "waits notice changes only at their next look; start the server with +extension DAMAGE",
+    ),
+    (
+        composite::X11_EXTENSION_NAME,
+        "capturing covered windows",
+        "a window's picture shows what covers it; start the server with +extension Composite",
+    ),
+];
+
+pub(super) fn diagnose(x11: &mut X11) -> Result<Diagnosis> {
+    let held = crate::act::Driver::held(x11)?;
+    let held_names = names(x11, &held);
+    x11.link.soon()?;
+    Ok(examine(x11, held, held_names)?)
+}
+
+fn examine(x11: &mut X11, held: Held, held_names: Vec<String>) -> Result<Diagnosis, Trouble> {
+    let pointer = input::pointer(&x11.link)?;
+    let caps_lock = x11.keyboard.layout(&x11.link)?.caps_lock;
+    let shared_memory = x11.grabber.try_sharing(&x11.link)?;
+    let (link, atoms) = (&x11.link, &x11.atoms);
+    let setup = link.conn.setup();
+    Ok(Diagnosis {
+        display: link.name().to_owned(),
+        vendor: String::from_utf8_lossy(&setup.vendor).into_owned(),
+        release: setup.release_number,
+        size: windows::size(link, link.root())?,
+        depth: link.screen().root_depth,
+        scale: windows::scale(link)?,
+        extensions: extensions(x11)?,
+        shared_memory,
+        window_manager: windows::manager(link, atoms)?,
+        windows: windows::list(link, atoms)?,
+        pointer: (pointer.root_x.into(), pointer.root_y.into()),
+        caps_lock,
+        held,
+        held_names,
+    })
+}
+
+fn extensions(x11: &X11) -> Result<Vec<Extension>, Trouble> {
+    let known = EXTENSIONS.iter();
+    known
+        .map(|&(name, purpose, advice)| {
+            let present = x11.link.has(name)?;
+            Ok(Extension { name, present, purpose, advice })
+        })
+        .collect()
+}
+
+/// Names for what is pressed: buttons first, then keys.
+pub(super) fn names(x11: &mut X11, held: &Held) -> Vec<String> {
+    let buttons = held.buttons.iter().map(|button| match button {
+        Button::Left => "left button".to_owned(),
+        Button::Middle => "middle button".to_owned(),
+        Button::Right => "right button".to_owned(),
+    });
+    let buttons: Vec<String> = buttons.collect();
+    let keys = held.keys.iter().map(|&code| crate::act::Driver::key_name(x11, code));
+    buttons.into_iter().chain(keys).collect()
+}

@@ -1,0 +1,308 @@
+//! A connection on which nothing waits for ever.
+//!
+//! `x11rb` waits for replies without a limit. Here the stream below it carries the instant to
+//! give up, so every wait on a display that stopped answering ends as [`Trouble::Stalled`]. The
+//! unanswered request is remembered and nothing more is sent before its reply came: a stopped
+//! server is never flooded, and a late picture cannot overwrite a newer one.
+
+use std::cell::Cell;
+use std::io::{Error as IoError, ErrorKind as IoErrorKind, IoSlice, Result as IoResult};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use x11rb::connection::{Connection as _, RequestConnection, SequenceNumber};
+use x11rb::cookie::{Cookie, CookieWithFds, VoidCookie};
+use x11rb::errors::{ConnectError, ConnectionError, ReplyError, ReplyOrIdError};
+use x11rb::protocol::ErrorKind;
+use x11rb::protocol::xproto::Screen;
+use x11rb::reexports::x11rb_protocol::parse_display::{ParsedDisplay, parse_display};
+use x11rb::reexports::x11rb_protocol::xauth::get_auth;
+use x11rb::rust_connection::{DefaultStream, PollMode, RustConnection, Stream};
+use x11rb::utils::RawFdContainer;
+use x11rb::x11_utils::{TryParse, TryParseFd, X11Error};
+
+use crate::clock::Clock;
+use crate::error::{Error, Result};
+
+/// How long the display may take to answer anything but a capture, which brings its own limit.
+pub(super) const ANSWER_LIMIT: Duration = Duration::from_secs(3);
+
+/// The connection proper: a pure Rust one over [`Wire`].
+pub(super) type Connection = RustConnection<Wire>;
+
+/// Why a request brought nothing.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// No answer came before the time to give up.
+    Stalled,
+    /// The connection is of no more use.
+    Lost(String),
+    /// The display answered with an error.
+    Refused(X11Error),
+    /// What the display answered is of no use here.
+    Unusable(Error),
+}
+
+impl Trouble {
+    /// Whether the display says there is no window or pixmap `id`.
+    pub(super) fn is_missing(&self, id: u32) -> bool {
+        let kinds = [ErrorKind::Window, ErrorKind::Drawable];
+        matches!(self, Self::Refused(error)
+            if error.bad_value == id && kinds.contains(&error.error_kind))
+    }
+
+    /// What happened, for the end of a message.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Stalled => "the display does not answer".to_owned(),
+            Self::Lost(reason) => format!("the connection to the display is lost: {reason}"),
+            Self::Refused(error) => {
+                let request = error.request_name.unwrap_or("a request");
+                format!("the display refused {request} with Bad{:?}", error.error_kind)
+            }
+            Self::Unusable(error) => error.to_string(),
+        }
+    }
+}
+
+impl From<Trouble> for Error {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Unusable(error) => error,
+            trouble => Self::surface(trouble.text()),
+        }
+    }
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        Self::Unusable(error)
+    }
+}
+
+impl From<ConnectionError> for Trouble {
+    fn from(error: ConnectionError) -> Self {
+        match error {
+            ConnectionError::IoError(error) if error.kind() == IoErrorKind::TimedOut => {
+                Self::Stalled
+            }
+            error => Self::Lost(error.to_string()),
+        }
+    }
+}
+
+impl From<ReplyError> for Trouble {
+    fn from(error: ReplyError) -> Self {
+        match error {
+            ReplyError::ConnectionError(error) => error.into(),
+            ReplyError::X11Error(error) => Self::Refused(error),
+        }
+    }
+}
+
+impl From<ReplyOrIdError> for Trouble {
+    fn from(error: ReplyOrIdError) -> Self {
+        match error {
+            ReplyOrIdError::IdsExhausted => Self::Lost("no resource ids are left".to_owned()),
+            ReplyOrIdError::ConnectionError(error) => error.into(),
+            ReplyOrIdError::X11Error(error) => Self::Refused(error),
+        }
+    }
+}
+
+/// The connection, the display it leads to, and the reply it still owes.
+pub(super) struct Link {
+    /// For sending requests; replies are awaited through [`Link::reply`] and its like.
+    pub(super) conn: Connection,
+    name: String,
+    screen: usize,
+    owed: Cell<Option<SequenceNumber>>,
+}
+
+impl Link {
+    /// Connects to `display`, or to the one `DISPLAY` names.
+    pub(super) fn connect(display: Option<&str>, clock: &Clock) -> Result<Self> {
+        let name = match display {
+            Some(name) => name.to_owned(),
+            None => std::env::var("DISPLAY").unwrap_or_default(),
+        };
+        if name.is_empty() {
+            return Err(Error::surface(
+                "no display: DISPLAY is not set; set it (DISPLAY=:0) or start one (Xvfb :99 &)",
+            ));
+        }
+        let parsed = parse_display(Some(&name)).map_err(|_| {
+            Error::surface(format!("display '{name}' is not a display name such as :0 or host:0"))
+        })?;
+        let conn = connect_any(&parsed, clock).map_err(|error| unreachable(&name, &error))?;
+        Ok(Self { conn, name, screen: parsed.screen.into(), owed: Cell::new(None) })
+    }
+
+    /// The display's name, for messages.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The screen the display's name points at; connecting made sure it exists.
+    pub(super) fn screen(&self) -> &Screen {
+        &self.conn.setup().roots[self.screen]
+    }
+
+    /// The window everything lies in.
+    pub(super) fn root(&self) -> u32 {
+        self.screen().root
+    }
+
+    /// Whether the display has an extension.
+    pub(super) fn has(&self, extension: &'static str) -> Result<bool, Trouble> {
+        Ok(self.conn.extension_information(extension)?.is_some())
+    }
+
+    /// Sets the instant at which waiting for what follows ends, and waits for what is still owed.
+    pub(super) fn until(&self, give_up: Duration) -> Result<(), Trouble> {
+        *self.conn.stream().give_up() = give_up;
+        let Some(sequence) = self.owed.get() else { return Ok(()) };
+        match self.conn.check_for_raw_error(sequence) {
+            Ok(_) => self.owed.set(None),
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    /// Gives what follows [`ANSWER_LIMIT`] from now.
+    pub(super) fn soon(&self) -> Result<(), Trouble> {
+        self.until(self.conn.stream().clock.now().saturating_add(ANSWER_LIMIT))
+    }
+
+    /// Waits for a reply.
+    pub(super) fn reply<R: TryParse>(
+        &self,
+        cookie: Cookie<'_, Connection, R>,
+    ) -> Result<R, Trouble> {
+        let sequence = cookie.sequence_number();
+        cookie.reply().map_err(|error| self.remember(sequence, error.into()))
+    }
+
+    /// Waits for a reply that brings file descriptors.
+    pub(super) fn reply_with_fds<R: TryParseFd>(
+        &self,
+        cookie: CookieWithFds<'_, Connection, R>,
+    ) -> Result<R, Trouble> {
+        let sequence = cookie.sequence_number();
+        cookie.reply().map_err(|error| self.remember(sequence, error.into()))
+    }
+
+    /// Waits until the display has carried out a request that has no reply.
+    pub(super) fn check(&self, cookie: VoidCookie<'_, Connection>) -> Result<(), Trouble> {
+        let sequence = cookie.sequence_number();
+        cookie.check().map_err(|error| self.remember(sequence, error.into()))
+    }
+
+    fn remember(&self, sequence: SequenceNumber, trouble: Trouble) -> Trouble {
+        if matches!(trouble, Trouble::Stalled) {
+            self.owed.set(Some(sequence));
+        }
+        trouble
+    }
+}
+
+/// Tries each address a display name stands for, as `RustConnection::connect` does.
+fn connect_any(display: &ParsedDisplay, clock: &Clock) -> Result<Connection, ConnectError> {
+    let mut last = ConnectError::UnknownError;
+    for address in display.connect_instruction() {
+        match DefaultStream::connect(&address) {
+            Ok((socket, (family, peer))) => {
+                // Without readable credentials the server may still let this user in.
+                let (name, data) =
+                    get_auth(family, &peer, display.display).ok().flatten().unwrap_or_default();
+                let wire = Wire::new(socket, clock);
+                let screen = display.screen.into();
+                return RustConnection::connect_to_stream_with_auth_info(wire, screen, name, data);
+            }
+            Err(error) => last = ConnectError::IoError(error),
+        }
+    }
+    Err(last)
+}
+
+fn unreachable(name: &str, error: &ConnectError) -> Error {
+    let reason = match error {
+        ConnectError::IoError(error) if error.kind() == IoErrorKind::TimedOut => {
+            format!("no answer within {} s", ANSWER_LIMIT.as_secs())
+        }
+        error => error.to_string().trim_end().to_owned(),
+    };
+    Error::surface(format!(
+        "cannot open display {name}: {reason}; is its server running, and may this user connect?"
+    ))
+}
+
+/// The socket, and when to give up on it.
+#[derive(Debug)]
+pub(super) struct Wire {
+    socket: DefaultStream,
+    clock: Clock,
+    give_up: Mutex<Duration>,
+}
+
+impl Wire {
+    fn new(socket: DefaultStream, clock: &Clock) -> Self {
+        let give_up = clock.now().saturating_add(ANSWER_LIMIT);
+        Self { socket, clock: clock.clone(), give_up: Mutex::new(give_up) }
+    }
+
+    fn give_up(&self) -> MutexGuard<'_, Duration> {
+        self.give_up.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Stream for Wire {
+    fn poll(&self, mode: PollMode) -> IoResult<()> {
+        let give_up = *self.give_up();
+        let mut fds = [PollFd::new(&self.socket, flags(mode))];
+        loop {
+            let left = give_up.saturating_sub(self.clock.now());
+            let left = Timespec::try_from(left).map_err(|_| IoErrorKind::InvalidInput)?;
+            match poll(&mut fds, Some(&left)) {
+                Ok(0) => return Err(no_answer(mode)),
+                Ok(_) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn read(&self, buffer: &mut [u8], fds: &mut Vec<RawFdContainer>) -> IoResult<usize> {
+        self.socket.read(buffer, fds)
+    }
+
+    fn write(&self, buffer: &[u8], fds: &mut Vec<RawFdContainer>) -> IoResult<usize> {
+        self.socket.write(buffer, fds)
+    }
+
+    fn write_vectored(
+        &self,
+        buffers: &[IoSlice<'_>],
+        fds: &mut Vec<RawFdContainer>,
+    ) -> IoResult<usize> {
+        self.socket.write_vectored(buffers, fds)
+    }
+}
+
+fn flags(mode: PollMode) -> PollFlags {
+    let mut flags = PollFlags::empty();
+    flags.set(PollFlags::IN, mode.readable());
+    flags.set(PollFlags::OUT, mode.writable());
+    flags
+}
+
+/// A reply that is late may still come. A request that could not be written has its number taken
+/// already: the connection would count wrong from here on, so it is given up.
+fn no_answer(mode: PollMode) -> IoError {
+    match mode.writable() {
+        true => IoError::new(IoErrorKind::WriteZero, "the display takes no requests"),
+        false => IoErrorKind::TimedOut.into(),
+    }
+}

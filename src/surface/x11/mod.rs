@@ -1,0 +1,270 @@
+//! A real X11 display, or one window of it: captured through shared memory, driven by XTEST.
+//!
+//! Pure Rust: no C library, no system package. Frames keep the byte order of the server
+//! ([`PixelFormat::Bgrx`](crate::PixelFormat)), a region is captured without grabbing the rest,
+//! and no call waits for ever, not even on a server that was stopped.
+//!
+//! A window is redirected with the Composite extension while it is open here, so that what covers
+//! it is not in its picture. Without that extension only its visible part is the surface.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//! use seechange::surface::x11::{Target, X11};
+//! use seechange::wait::Source as _;
+//! use seechange::{Clock, Frame, PixelFormat, Size};
+//!
+//! let clock = Clock::system();
+//! let mut display = X11::open(None, &Target::Display, &clock)?;
+//! let mut frame = Frame::filled(Size::new(1, 1)?, PixelFormat::Bgrx, [0; 4]);
+//! display.capture(None, clock.now() + Duration::from_secs(1), &mut frame)?;
+//! println!("{}", frame.size());
+//! # Ok::<(), seechange::Error>(())
+//! ```
+
+mod doctor;
+mod grab;
+mod input;
+mod keymap;
+mod link;
+mod windows;
+
+pub use doctor::{Diagnosis, Extension};
+pub use windows::Window;
+
+use std::time::Duration;
+
+use x11rb::protocol::xtest;
+
+use crate::act::{Driver, Held, InputEvent, KeyCode, Stroke};
+use crate::clock::Clock;
+use crate::error::{Error, Result};
+use crate::frame::Frame;
+use crate::geometry::{Point, Rect};
+use crate::wait::{Capture, Geometry, Source};
+
+use grab::Grabber;
+use input::Keyboard;
+use link::{Link, Trouble};
+use windows::{Atoms, Place};
+
+/// What of a display is captured and driven.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Target {
+    /// All of it.
+    #[default]
+    Display,
+    /// One window: by its id, decimal or `0x` and hexadecimal; by its exact title; or by a part
+    /// of its title that no other window has.
+    Window(String),
+}
+
+/// An open display or window: a [`Source`] and a [`Driver`].
+pub struct X11 {
+    link: Link,
+    atoms: Atoms,
+    /// The window that is the surface; `None` for the whole display.
+    window: Option<Window>,
+    grabber: Grabber,
+    keyboard: Keyboard,
+    has_xtest: bool,
+}
+
+impl X11 {
+    /// Opens `target` on `display` (such as `:0`), or on the display that `DISPLAY` names.
+    ///
+    /// # Errors
+    /// When the display cannot be reached, shows pixels of another layout than 32 bits of blue,
+    /// green, red, unused, or has no such window; the message then lists those there are.
+    pub fn open(display: Option<&str>, target: &Target, clock: &Clock) -> Result<Self> {
+        let link = Link::connect(display, clock)?;
+        link.soon()?;
+        let atoms = Atoms::of(&link)?;
+        let window = match target {
+            Target::Display => None,
+            Target::Window(wanted) => windows::find(&link, &atoms, wanted)?,
+        };
+        let id = window.as_ref().map(|window| window.id);
+        let grabber = Grabber::open(&link, id)?;
+        grabber.wait_for_repaint(&link, clock)?;
+        let has_xtest = link.has(xtest::X11_EXTENSION_NAME)?;
+        Ok(Self { link, atoms, window, grabber, keyboard: Keyboard::default(), has_xtest })
+    }
+
+    /// The window that is the surface, `None` for the whole display.
+    #[must_use]
+    pub fn window(&self) -> Option<&Window> {
+        self.window.as_ref()
+    }
+
+    /// The programs' windows with their titles, as the window manager lists them.
+    ///
+    /// # Errors
+    /// When the display does not answer.
+    pub fn windows(&mut self) -> Result<Vec<Window>> {
+        self.link.soon()?;
+        Ok(windows::list(&self.link, &self.atoms)?)
+    }
+
+    /// The window the pointer would hit at a pixel of this surface's frame, `None` for the bare
+    /// desktop.
+    ///
+    /// # Errors
+    /// When the display does not answer or the surface is gone.
+    pub fn window_at(&mut self, point: Point) -> Result<Option<Window>> {
+        self.link.soon()?;
+        let pixel = self.on_display(point).map_err(|trouble| self.explain(trouble))?;
+        Ok(windows::at(&self.link, &self.atoms, pixel)?)
+    }
+
+    /// Where the pointer is, in pixels of the display.
+    ///
+    /// # Errors
+    /// When the display does not answer.
+    pub fn pointer(&mut self) -> Result<(i32, i32)> {
+        self.link.soon()?;
+        let pointer = input::pointer(&self.link)?;
+        Ok((pointer.root_x.into(), pointer.root_y.into()))
+    }
+
+    /// Lets go of every key and button that is down, whoever pressed it, and says which they were.
+    ///
+    /// # Errors
+    /// When the display does not answer, or something is down all the same.
+    pub fn release_all(&mut self) -> Result<Held> {
+        let held = self.held()?;
+        for &button in &held.buttons {
+            self.send(InputEvent::Button { button, down: false })?;
+        }
+        for &code in &held.keys {
+            self.send(InputEvent::Key { code, down: false })?;
+        }
+        let still = self.held()?;
+        if !still.is_empty() {
+            let names = doctor::names(self, &still).join(", ");
+            return Err(Error::surface(format!(
+                "{names} is still down after its release: is it held on the real device?"
+            )));
+        }
+        Ok(held)
+    }
+
+    /// Examines what works on this display.
+    ///
+    /// # Errors
+    /// When the display does not answer.
+    pub fn diagnose(&mut self) -> Result<Diagnosis> {
+        doctor::diagnose(self)
+    }
+
+    /// The drawable whose geometry is the surface's.
+    fn drawable(&self) -> u32 {
+        self.window.as_ref().map_or(self.link.root(), |window| window.id)
+    }
+
+    /// A frame pixel in pixels of the display, where it still lies on it.
+    fn on_display(&self, point: Point) -> Result<(i16, i16), Trouble> {
+        let place = self.place()?;
+        let display = windows::size(&self.link, self.link.root())?;
+        place.pixel(point, display).ok_or_else(|| {
+            let surface = self.described();
+            let message = format!("point {point} of {surface} lies off the {display} display");
+            Error::surface(message).into()
+        })
+    }
+
+    fn place(&self) -> Result<Place, Trouble> {
+        let place = windows::place(&self.link, self.drawable())?;
+        if self.grabber.sees_all() { Ok(place) } else { place.visible(&self.link) }
+    }
+
+    /// Trouble told as what became of the surface.
+    fn explain(&self, trouble: Trouble) -> Error {
+        if self.lost(&trouble) {
+            return Error::surface(format!("the window is gone: {}", self.described()));
+        }
+        trouble.into()
+    }
+
+    fn lost(&self, trouble: &Trouble) -> bool {
+        self.window.as_ref().is_some_and(|window| trouble.is_missing(window.id))
+    }
+
+    fn described(&self) -> String {
+        match &self.window {
+            Some(window) => window.to_string(),
+            None => format!("display {}", self.link.name()),
+        }
+    }
+}
+
+impl Source for X11 {
+    fn geometry(&mut self) -> Result<Geometry> {
+        let place = self.link.soon().and_then(|()| self.place());
+        let place = place.map_err(|trouble| self.explain(trouble))?;
+        self.grabber.expect(place.size);
+        let scale = windows::scale(&self.link)?;
+        Ok(Geometry { size: place.size, scale, origin: place.origin })
+    }
+
+    fn capture(
+        &mut self,
+        region: Option<Rect>,
+        give_up: Duration,
+        frame: &mut Frame,
+    ) -> Result<Capture> {
+        let taken = self.link.until(give_up);
+        match taken.and_then(|()| self.grabber.grab(&self.link, region, frame)) {
+            Ok(capture) => Ok(capture),
+            Err(Trouble::Stalled) => Ok(Capture::Stalled),
+            Err(trouble @ Trouble::Refused(_)) if !self.lost(&trouble) => {
+                Ok(Capture::Failed(trouble.text()))
+            }
+            Err(trouble) => Err(self.explain(trouble)),
+        }
+    }
+}
+
+impl Driver for X11 {
+    fn route(&self) -> &'static str {
+        "xtest"
+    }
+
+    fn held(&mut self) -> Result<Held> {
+        self.link.soon()?;
+        Ok(input::held(&self.link)?)
+    }
+
+    fn key_named(&mut self, name: &str) -> Result<Option<KeyCode>> {
+        self.link.soon()?;
+        Ok(self.keyboard.layout(&self.link)?.map.named(name))
+    }
+
+    fn key_name(&mut self, code: KeyCode) -> String {
+        let layout = self.link.soon().and_then(|()| self.keyboard.layout(&self.link));
+        layout.map_or_else(|_| keymap::number(code), |layout| layout.map.name(code))
+    }
+
+    fn stroke_for(&mut self, character: char) -> Result<Option<Stroke>> {
+        self.link.soon()?;
+        let layout = self.keyboard.layout(&self.link)?;
+        Ok(layout.map.stroke(character, layout.group, layout.caps_lock))
+    }
+
+    fn send(&mut self, event: InputEvent) -> Result<()> {
+        self.link.soon()?;
+        if !self.has_xtest {
+            return Err(Error::surface(
+                "this display has no XTEST extension to take input: start its server with it",
+            ));
+        }
+        let sent = match event {
+            InputEvent::Move(point) => {
+                self.on_display(point).and_then(|(x, y)| input::move_to(&self.link, x, y))
+            }
+            InputEvent::Button { button, down } => input::button(&self.link, button, down),
+            InputEvent::Key { code, down } => input::key(&self.link, code, down),
+            InputEvent::Wheel(wheel) => input::wheel(&self.link, wheel),
+        };
+        sent.map_err(|trouble| self.explain(trouble))
+    }
+}

@@ -1,0 +1,11 @@
+//! Real displays: each test starts an Xvfb of its own, and programs on it.
+//!
+//! Ignored by default, so that `cargo test` needs no display; `make test` runs them with
+//! `--include-ignored`. They need Xvfb, openbox, xterm, setxkbmap and mousepad.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set up its display has failed")]
+
+mod capture;
+mod cost;
+mod harness;
+mod input;

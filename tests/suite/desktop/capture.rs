@@ -1,0 +1,324 @@
+//! Frames are what the display shows, whatever way they come.
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+use seechange::surface::x11::{Target, X11};
+use seechange::wait::{Capture, Source as _};
+use seechange::{Frame, Point, Rect, Size};
+use x11rb::connection::Connection as _;
+use x11rb::protocol::xproto::{
+    ConfigureWindowAux, ConnectionExt as _, CreateGCAux, CreateWindowAux, ImageFormat, Rectangle,
+    StackMode, WindowClass,
+};
+use x11rb::rust_connection::RustConnection;
+use x11rb::wrapper::ConnectionExt as _;
+
+use super::harness::{Desktop, blank, pixels};
+
+const BLUE: u32 = 0x0000ff;
+const RED: u32 = 0xff0000;
+
+/// A client of our own whose windows have known pixels.
+struct Painter {
+    conn: RustConnection,
+    root: u32,
+}
+
+impl Painter {
+    fn on(desktop: &Desktop) -> Self {
+        let (conn, screen) = RustConnection::connect(Some(desktop.name())).unwrap();
+        let root = conn.setup().roots[screen].root;
+        Self { conn, root }
+    }
+
+    /// A window of one colour, on top of the others.
+    fn window(&self, (x, y, width, height): (i16, i16, u16, u16), border: u16, colour: u32) -> u32 {
+        let id = self.conn.generate_id().unwrap();
+        let look = CreateWindowAux::new().background_pixel(colour).border_pixel(RED);
+        let class = WindowClass::INPUT_OUTPUT;
+        self.conn
+            .create_window(0, id, self.root, x, y, width, height, border, class, 0, &look)
+            .unwrap()
+            .check()
+            .unwrap();
+        self.conn.map_window(id).unwrap().check().unwrap();
+        id
+    }
+
+    /// Rectangles in many colours, so that a shifted or swapped picture cannot pass.
+    fn scribble(&self, window: u32) {
+        let gc = self.conn.generate_id().unwrap();
+        self.conn.create_gc(gc, window, &CreateGCAux::new()).unwrap();
+        for step in 0..60_u16 {
+            let look =
+                x11rb::protocol::xproto::ChangeGCAux::new().foreground(u32::from(step) * 0x04_1b07);
+            self.conn.change_gc(gc, &look).unwrap();
+            let place = i16::try_from(step).unwrap();
+            let rect =
+                Rectangle { x: place * 7, y: place * 5, width: 90 - step, height: 40 + step };
+            self.conn.poly_fill_rectangle(window, gc, &[rect]).unwrap();
+        }
+        self.conn.sync().unwrap();
+    }
+
+    /// The oracle: a part of a drawable through plain GetImage.
+    fn image(&self, drawable: u32, rect: Rect) -> Vec<[u8; 3]> {
+        let [x, y] = [rect.x(), rect.y()].map(|value| i16::try_from(value).unwrap());
+        let [width, height] =
+            [rect.width(), rect.height()].map(|value| u16::try_from(value).unwrap());
+        let format = ImageFormat::Z_PIXMAP;
+        let asked = self.conn.get_image(format, drawable, x, y, width, height, !0).unwrap();
+        let data = asked.reply().unwrap().data;
+        data.chunks_exact(4).map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect()
+    }
+
+    fn configure(&self, window: u32, change: &ConfigureWindowAux) {
+        self.conn.configure_window(window, change).unwrap().check().unwrap();
+    }
+
+    fn resize(&self, window: u32, width: u32, height: u32) {
+        self.configure(window, &ConfigureWindowAux::new().width(width).height(height));
+    }
+}
+
+fn rect(x: u32, y: u32, width: u32, height: u32) -> Rect {
+    Rect::new(x, y, width, height).unwrap()
+}
+
+fn open(desktop: &Desktop, window: u32) -> X11 {
+    let target = Target::Window(format!("{window:#x}"));
+    X11::open(Some(desktop.name()), &target, &desktop.clock).unwrap()
+}
+
+fn region(desktop: &Desktop, x11: &mut X11, rect: Rect) -> (Capture, Frame) {
+    let mut frame = blank();
+    let give_up = desktop.clock.now() + Duration::from_secs(10);
+    (x11.capture(Some(rect), give_up, &mut frame).unwrap(), frame)
+}
+
+/// The colour of every pixel, when there is but one.
+fn only_colour(frame: &Frame) -> Option<u32> {
+    let (_, pixels) = pixels(frame);
+    let [blue, green, red] = pixels[0].map(u32::from);
+    pixels.iter().all(|pixel| *pixel == pixels[0]).then_some(red << 16 | green << 8 | blue)
+}
+
+#[test]
+#[ignore = "needs Xvfb"]
+fn frames_equal_the_plain_protocol() {
+    for options in [&[][..], &["-extension", "MIT-SHM"], &["-extension", "Composite"]] {
+        let desktop = Desktop::bare("640x480x24", options);
+        let painter = Painter::on(&desktop);
+        let window = painter.window((50, 40, 500, 400), 0, BLUE);
+        painter.scribble(window);
+        let mut display = desktop.open();
+        let shared = display.diagnose().unwrap().shared_memory;
+        assert_eq!(shared, !options.contains(&"MIT-SHM"), "{options:?}");
+
+        let whole = desktop.capture(&mut display);
+        let all = rect(0, 0, 640, 480);
+        assert_eq!(pixels(&whole), (all.size(), painter.image(painter.root, all)), "{options:?}");
+        for part in [rect(0, 0, 640, 1), rect(70, 50, 300, 100), rect(639, 479, 1, 1)] {
+            let (capture, frame) = region(&desktop, &mut display, part);
+            assert!(matches!(capture, Capture::Taken { .. }), "{capture:?}");
+            let wanted = painter.image(painter.root, part);
+            assert_eq!(pixels(&frame), (part.size(), wanted), "{part} {options:?}");
+        }
+        let mut surface = open(&desktop, window);
+        let wanted = painter.image(window, rect(0, 0, 500, 400));
+        assert_eq!(pixels(&desktop.capture(&mut surface)).1, wanted, "{options:?}");
+        let part = rect(10, 20, 300, 100);
+        let (_, frame) = region(&desktop, &mut surface, part);
+        assert_eq!(pixels(&frame).1, painter.image(window, part), "{options:?}");
+    }
+}
+
+#[test]
+#[ignore = "needs Xvfb"]
+fn ids_advance_with_each_frame() {
+    let desktop = Desktop::bare("64x48x24", &[]);
+    let mut display = desktop.open();
+    let ids: Vec<_> = (0..3).map(|_| region(&desktop, &mut display, rect(1, 1, 2, 2)).0).collect();
+    assert_eq!(ids, [1, 2, 3].map(|id| Capture::Taken { id }));
+}
+
+#[test]
+#[ignore = "needs Xvfb"]
+fn what_covers_a_window_is_not_in_its_picture() {
+    let desktop = Desktop::bare("640x480x24", &[]);
+    let painter = Painter::on(&desktop);
+    let window = painter.window((100, 100, 200, 100), 3, BLUE);
+    // Half of it is already covered when it is opened, and it reaches past the display later.
+    painter.window((100, 100, 100, 300), 0, RED);
+    let mut surface = open(&desktop, window);
+    assert_eq!(surface.geometry().unwrap().origin, (103, 103));
+    assert_eq!(only_colour(&desktop.capture(&mut surface)), Some(BLUE));
+    painter.window((0, 0, 640, 480), 0, RED);
+    assert_eq!(only_colour(&desktop.capture(&mut surface)), Some(BLUE));
+    painter.configure(window, &ConfigureWindowAux::new().x(-50).y(440));
+    let frame = desktop.capture(&mut surface);
+    assert_eq!((frame.size(), only_colour(&frame)), (Size::new(200, 100).unwrap(), Some(BLUE)));
+    assert_eq!(only_colour(&desktop.capture(&mut desktop.open())), Some(RED));
+}
+
+#[test]
+#[ignore = "needs Xvfb"]
+fn without_composite_a_window_is_what_is_visible_of_it() {
+    let desktop = Desktop::bare("640x480x24", &["-extension", "Composite"]);
+    let painter = Painter::on(&desktop);
+    let window = painter.window((-50, 440, 200, 100), 0, BLUE);
+    let mut surface = open(&desktop, window);
+    let geometry = surface.geometry().unwrap();
+    assert_eq!((geometry.size, geometry.origin), (Size::new(150, 40).unwrap(), (0, 440)));
+    let frame = desktop.capture(&mut surface);
+    assert_eq!((frame.size(), only_colour(&frame)), (geometry.size, Some(BLUE)));
+    painter.window((0, 0, 640, 480), 0, RED);
+    assert_eq!(only_colour(&desktop.capture(&mut surface)), Some(RED));
+    painter.configure(window, &ConfigureWindowAux::new().x(700));
+    let error = surface.geometry().unwrap_err().to_string();
+    assert_eq!(error, "the window lies wholly outside the display: move it back");
+}
+
+#[test]
+#[ignore = "needs Xvfb"]
+fn a_resized_window_is_told_from_the_one_before() {
+    let desktop = Desktop::bare("640x480x24", &[]);
+    let painter = Painter::on(&desktop);
+    let window = painter.window((10, 10, 200, 100), 0, BLUE);
+    let mut surface = open(&desktop, window);
+    assert_eq!(desktop.capture(&mut surface).size(), Size::new(200, 100).unwrap());
+
+    painter.resize(window, 300, 150);
+    let frame = desktop.capture(&mut surface);
+    assert_eq!((frame.size(), only_colour(&frame)), (Size::new(300, 150).unwrap(), Some(BLUE)));
+
+    // Away and back: the pixmap is another one, and old pixels must not come back.
+    painter.resize(window, 20, 20);
+    painter.resize(window, 300, 150);
+    painter.scribble(window);
+    let wanted = painter.image(window, rect(0, 0, 300, 150));
+    assert_eq!(pixels(&desktop.capture(&mut surface)).1, wanted);
+
+    let part = rect(100, 50, 50, 50);
+    assert!(matches!(region(&desktop, &mut surface, part).0, Capture::Taken { .. }));
+    painter.resize(window, 310, 150);
+    assert_eq!(region(&desktop, &mut surface, part).0, Capture::Resized);
+    assert_eq!(region(&desktop, &mut surface, rect(0, 0, 311, 1)).0, Capture::Resized);
+    assert_eq!(surface.geometry().unwrap().size, Size::new(310, 150).unwrap());
+}
+
+#[test]
+#[ignore = "needs Xvfb"]
+fn hidden_fails_for_now_and_gone_is_an_error() {
+    let desktop = Desktop::bare("640x480x24", &[]);
+    let painter = Painter::on(&desktop);
+    let window = painter.window((10, 10, 200, 100), 0, BLUE);
+    let mut surface = open(&desktop, window);
+    painter.conn.unmap_window(window).unwrap().check().unwrap();
+    let (capture, _) = region(&desktop, &mut surface, rect(0, 0, 10, 10));
+    let reason = "the window is not shown: it is minimised, or not mapped yet";
+    assert_eq!(capture, Capture::Failed(reason.to_owned()));
+    painter.conn.map_window(window).unwrap().check().unwrap();
+    assert_eq!(only_colour(&desktop.capture(&mut surface)), Some(BLUE));
+
+    painter.conn.destroy_window(window).unwrap().check().unwrap();
+    let message = format!("the window is gone: {window:#x} \"\"");
+    let give_up = desktop.clock.now() + Duration::from_secs(10);
+    let error = surface.capture(None, give_up, &mut blank()).unwrap_err();
+    assert_eq!(error.to_string(), message);
+    assert_eq!(surface.geometry().unwrap_err().to_string(), message);
+}
+
+#[test]
+#[ignore = "needs Xvfb"]
+fn a_stopped_server_is_stalled_until_it_runs_again() {
+    let desktop = Desktop::bare("640x480x24", &[]);
+    let painter = Painter::on(&desktop);
+    let mut display = desktop.open();
+    let before = desktop.capture(&mut display);
+    let window = painter.window((0, 0, 640, 480), 0, BLUE);
+    desktop.signal_server(Signal::STOP);
+    let mut frame = before.clone();
+    for _ in 0..300 {
+        let give_up = desktop.clock.now() + Duration::from_millis(2);
+        assert_eq!(display.capture(None, give_up, &mut frame).unwrap(), Capture::Stalled);
+    }
+    assert_eq!(frame, before, "a stalled capture leaves the frame alone");
+    let target = Target::Display;
+    let error = X11::open(Some(desktop.name()), &target, &desktop.clock).map(|_| ()).unwrap_err();
+    let wanted = format!("cannot open display {}: no answer within 3 s", desktop.name());
+    assert!(error.to_string().starts_with(&wanted), "{error}");
+
+    desktop.signal_server(Signal::CONT);
+    assert_eq!(only_colour(&desktop.capture(&mut display)), Some(BLUE));
+    painter.conn.destroy_window(window).unwrap().check().unwrap();
+    assert_eq!(pixels(&desktop.capture(&mut display)), pixels(&before));
+}
+
+#[test]
+#[ignore = "needs Xvfb"]
+fn an_ended_server_is_an_error() {
+    let desktop = Desktop::bare("64x48x24", &[]);
+    let mut display = desktop.open();
+    desktop.signal_server(Signal::KILL);
+    let give_up = desktop.clock.now() + Duration::from_secs(10);
+    let error = display.capture(None, give_up, &mut blank()).unwrap_err().to_string();
+    assert!(error.starts_with("the connection to the display is lost"), "{error}");
+}
+
+#[test]
+#[ignore = "needs Xvfb"]
+fn other_pixel_layouts_are_refused_in_words() {
+    let desktop = Desktop::bare("64x48x16", &[]);
+    let opened = X11::open(Some(desktop.name()), &Target::Display, &desktop.clock);
+    let error = opened.map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("has pixels of depth 16 in 16 bits"), "{error}");
+}
+
+#[test]
+#[ignore = "needs Xvfb"]
+fn a_missing_window_names_those_there_are() {
+    let mut desktop = Desktop::managed();
+    desktop.spawn("xterm", &["-title", "first one"]);
+    desktop.window("first one");
+    desktop.spawn("xterm", &["-title", "first two"]);
+    desktop.window("two");
+    for (wanted, words) in [
+        ("paint", "no window has the id or title 'paint'; there is 0x"),
+        ("first", "2 windows have the title 'first': name one by its id: 0x"),
+    ] {
+        let target = Target::Window(wanted.to_owned());
+        let opened = X11::open(Some(desktop.name()), &target, &desktop.clock);
+        let error = opened.map(|_| ()).unwrap_err().to_string();
+        assert!(error.starts_with(words) && error.contains("\"first two\""), "{error}");
+    }
+    let by_title = desktop.window("first one").window().unwrap().clone();
+    let by_id = open(&desktop, by_title.id).window().unwrap().clone();
+    assert_eq!(by_id, by_title);
+    let at = desktop.open().window_at(Point::new(1279, 799)).unwrap();
+    assert_eq!(at, None);
+}
+
+#[test]
+#[ignore = "needs Xvfb"]
+fn the_window_at_a_point_is_the_programs_own() {
+    let mut desktop = Desktop::managed();
+    desktop.spawn("xterm", &["-title", "below", "-geometry", "60x20+100+100"]);
+    let below = desktop.window("below").window().unwrap().clone();
+    let mut display = desktop.open();
+    assert_eq!(display.window_at(Point::new(250, 250)).unwrap(), Some(below));
+
+    let painter = Painter::on(&desktop);
+    let popup = painter.conn.generate_id().unwrap();
+    let look = CreateWindowAux::new().override_redirect(1).background_pixel(RED);
+    let class = WindowClass::INPUT_OUTPUT;
+    painter
+        .conn
+        .create_window(0, popup, painter.root, 240, 240, 30, 30, 0, class, 0, &look)
+        .unwrap();
+    painter.conn.map_window(popup).unwrap();
+    painter.configure(popup, &ConfigureWindowAux::new().stack_mode(StackMode::ABOVE));
+    let above = display.window_at(Point::new(250, 250)).unwrap();
+    assert_eq!(above.map(|window| window.id), Some(popup));
+}
