@@ -28,6 +28,8 @@ pub(super) enum Command {
     Diff(DiffArgs),
     /// One observation of a surface.
     Capture(CaptureArgs),
+    /// One action, or a line of them, and what it changed.
+    Act(super::act::ActArgs),
 }
 
 #[derive(Debug, Args)]

@@ -1,10 +1,85 @@
-//! `seechange capture`.
+//! `seechange capture`: one look, as a picture and its place.
 
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::clock::Clock;
 use crate::error::{Error, Result};
+use crate::frame::{Frame, PixelFormat, write_png};
+use crate::geometry::{Rect, Size};
+use crate::wait::{Capture, Geometry, Source};
 
 use super::args::CaptureArgs;
 use super::output::Answer;
 
+/// How long one capture may take.
+const GIVE_UP: Duration = Duration::from_secs(5);
+
 pub(super) fn run(args: &CaptureArgs) -> Result<Answer> {
-    Err(Error::surface(format!("{:?} cannot be opened", args.surface.surface)))
+    let mut opened = args.surface.surface.open()?;
+    let clock = opened.clock.clone();
+    let source = opened.source();
+    let geometry = source.geometry()?;
+    let frame = take(source, geometry, args.region, &clock)?;
+    let path = args.output.out.as_deref().map(|folder| write(folder, &frame)).transpose()?;
+    Ok(answer(geometry, args.region, path.as_deref()))
+}
+
+fn take(
+    source: &mut dyn Source,
+    geometry: Geometry,
+    region: Option<Rect>,
+    clock: &Clock,
+) -> Result<Frame> {
+    if let Some(region) = region
+        && !geometry.size.rect().contains_rect(region)
+    {
+        return Err(Error::usage(format!(
+            "region {region} is outside the {} surface",
+            geometry.size
+        )));
+    }
+    let mut frame = Frame::filled(Size::new(1, 1)?, PixelFormat::Bgrx, [0; 4]);
+    match source.capture(region, clock.now() + GIVE_UP, &mut frame)? {
+        Capture::Taken { .. } => Ok(frame),
+        Capture::Resized => Err(Error::surface("the surface changed its size; capture it again")),
+        Capture::Stalled => {
+            Err(Error::surface(format!("no frame came within {} s", GIVE_UP.as_secs())))
+        }
+        Capture::Failed(reason) => Err(Error::surface(format!("the capture failed: {reason}"))),
+    }
+}
+
+fn write(folder: &Path, frame: &Frame) -> Result<PathBuf> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Error::file(format!("{}: cannot be made: {error}", folder.display())))?;
+    let path = folder.join("capture.png");
+    write_png(&path, frame)?;
+    Ok(path)
+}
+
+fn answer(geometry: Geometry, region: Option<Rect>, path: Option<&Path>) -> Answer {
+    let part = region.unwrap_or(geometry.size.rect());
+    let (x, y) = geometry.origin;
+    let wrote = path.map_or_else(
+        || "; --out DIR writes the picture".to_owned(),
+        |path| format!("; wrote {}", path.display()),
+    );
+    let text = format!(
+        "captured {} of the {} surface at ({x}, {y}), scale {}{wrote}",
+        part.size(),
+        geometry.size,
+        geometry.scale
+    );
+    let json = json!({
+        "schema": "seechange.capture/1",
+        "surface": {"width": geometry.size.width(), "height": geometry.size.height()},
+        "scale": geometry.scale,
+        "origin": {"x": x, "y": y},
+        "region": {"x": part.x(), "y": part.y(), "width": part.width(), "height": part.height()},
+        "path": path.map(|path| path.to_string_lossy()),
+    });
+    Answer { text, json, code: 0 }
 }

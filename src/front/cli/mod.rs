@@ -16,8 +16,9 @@ use clap::Parser as _;
 use crate::clock::Cancel;
 use crate::error::Result;
 
+use act::ActArgs;
 use args::{Cli, Command};
-use output::{Answer, Trouble};
+use output::Trouble;
 
 /// Runs the command with the arguments of this process.
 #[must_use]
@@ -25,19 +26,28 @@ pub fn run() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let wants_json = arguments.iter().any(|argument| argument == "--json");
     match Cli::try_parse_from(&arguments) {
-        Ok(cli) => match answer(cli.command) {
-            Ok(answer) => answer.print(wants_json),
+        Ok(cli) => match carry_out(cli.command, wants_json) {
+            Ok(code) => code,
             Err(error) => Trouble::from(error).print(wants_json),
         },
         Err(error) => output::usage(&error, wants_json),
     }
 }
 
-fn answer(command: Command) -> Result<Answer> {
-    match command {
-        Command::Diff(args) => diff::run(&args),
-        Command::Capture(args) => capture::run(&args),
-    }
+fn carry_out(command: Command, wants_json: bool) -> Result<ExitCode> {
+    let answer = match command {
+        Command::Diff(args) => diff::run(&args)?,
+        Command::Capture(args) => capture::run(&args)?,
+        Command::Act(args) => return act(&args),
+    };
+    Ok(answer.print(wants_json))
+}
+
+fn act(args: &ActArgs) -> Result<ExitCode> {
+    let cancel = cancel_on_signal()?;
+    let mut opened = args.surface.surface.open()?;
+    let clock = opened.clock.clone();
+    act::run(args, opened.driven()?, clock, cancel)
 }
 
 /// A switch thrown by Ctrl-C, SIGTERM and SIGHUP, so that a wait or an action can end with its

@@ -1,9 +1,12 @@
-//! Surfaces by name.
+//! Surfaces by name, opened on the clock that suits them.
 
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use crate::act::Surface;
+use crate::clock::Clock;
 use crate::error::{Error, Result};
+use crate::wait::Source;
 
 /// What `--surface` names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +19,65 @@ pub(super) enum SurfaceName {
     Replay(PathBuf),
     /// The simulated application.
     Demo,
+}
+
+/// A surface and the clock it runs on: a real one's own, a recording's or a simulation's that
+/// jumps.
+pub(super) struct Opened {
+    pub(super) clock: Clock,
+    surface: Kind,
+}
+
+enum Kind {
+    /// Can be looked at.
+    Seen(Box<dyn Source>),
+    /// Can also be acted on.
+    Driven(Box<dyn Surface>),
+}
+
+impl SurfaceName {
+    /// Opens the surface.
+    pub(super) fn open(&self) -> Result<Opened> {
+        match self {
+            Self::X11 => open_x11(None),
+            Self::X11Window(window) => open_x11(Some(window.as_str())),
+            Self::Replay(_) | Self::Demo => Err(Error::surface("not yet")),
+        }
+    }
+}
+
+impl Opened {
+    /// The surface as something to look at.
+    pub(super) fn source(&mut self) -> &mut dyn Source {
+        match &mut self.surface {
+            Kind::Seen(source) => &mut **source,
+            Kind::Driven(surface) => &mut **surface,
+        }
+    }
+
+    /// The surface as something to act on.
+    pub(super) fn driven(&mut self) -> Result<&mut dyn Surface> {
+        match &mut self.surface {
+            Kind::Driven(surface) => Ok(&mut **surface),
+            Kind::Seen(_) => Err(Error::usage(
+                "a recording takes no input: use --surface x11, x11:window=TITLE-OR-ID or demo",
+            )),
+        }
+    }
+}
+
+#[cfg(feature = "x11")]
+fn open_x11(window: Option<&str>) -> Result<Opened> {
+    use crate::surface::x11::{Target, X11};
+    let clock = Clock::system();
+    let target = window.map_or(Target::Display, |window| Target::Window(window.to_owned()));
+    let surface = Kind::Driven(Box::new(X11::open(None, &target, &clock)?));
+    Ok(Opened { clock, surface })
+}
+
+#[cfg(not(feature = "x11"))]
+fn open_x11(_: Option<&str>) -> Result<Opened> {
+    Err(Error::surface("this build has no x11: build it with --features x11"))
 }
 
 impl FromStr for SurfaceName {
