@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::io;
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -75,6 +76,13 @@ impl Error {
     /// A wait that could never be met.
     pub fn impossible(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Impossible, message)
+    }
+
+    /// A file or a stream that failed: `what: reason`, without the operating system's number.
+    pub(crate) fn io(what: impl fmt::Display, error: io::Error) -> Self {
+        let told = error.to_string().to_lowercase();
+        let reason = told.split(" (os error").next().unwrap_or_default();
+        Self::file(format!("{what}: {reason}")).with_source(error)
     }
 
     /// The same error with what caused it.

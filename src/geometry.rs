@@ -24,6 +24,9 @@ pub struct Size {
 }
 
 impl Size {
+    /// A single pixel.
+    pub const ONE: Self = Self { width: 1, height: 1 };
+
     /// A size of `width` by `height` pixels.
     ///
     /// # Errors

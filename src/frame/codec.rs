@@ -31,9 +31,7 @@ pub fn read(path: &Path) -> Result<Frame> {
 }
 
 fn read_bytes(path: &Path) -> Result<Vec<u8>> {
-    let cannot = |error: std::io::Error| {
-        Error::file(format!("cannot be read: {}", plain(&error))).with_source(error)
-    };
+    let cannot = |error| Error::io("cannot be read", error);
     let metadata = fs::metadata(path).map_err(cannot)?;
     if !metadata.is_file() {
         return Err(Error::file("is not a file"));
@@ -45,12 +43,6 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>> {
         )));
     }
     fs::read(path).map_err(cannot)
-}
-
-/// The message without the operating system's error number.
-fn plain(error: &std::io::Error) -> String {
-    let text = error.to_string().to_lowercase();
-    text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 /// Decodes a picture held in memory; see [`read`].
@@ -127,8 +119,7 @@ pub fn write_png(path: &Path, frame: &Frame) -> Result<()> {
     written.map_err(|error| {
         // The error that matters is the one above; a part file that stays is harmless.
         let _ = fs::remove_file(&part);
-        Error::file(format!("{}: cannot be written: {}", path.display(), plain(&error)))
-            .with_source(error)
+        Error::io(format!("{}: cannot be written", path.display()), error)
     })
 }
 

@@ -136,6 +136,13 @@ impl Frame {
     }
 }
 
+/// One transparent pixel: memory for a capture to fill.
+impl Default for Frame {
+    fn default() -> Self {
+        Self { size: Size::ONE, format: PixelFormat::Rgba, data: vec![0; BYTES_PER_PIXEL] }
+    }
+}
+
 impl std::fmt::Debug for Frame {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Frame({}, {:?})", self.size, self.format)

@@ -23,12 +23,8 @@ pub(crate) fn write_pictures(folder: &Path, pictures: &[Picture]) -> Result<Vec<
         .iter()
         .map(|picture| Ok((folder.join(picture.shot.file_name()), encode_png(&picture.frame)?)))
         .collect::<Result<Vec<_>>>()?;
-    let cannot = |error: io::Error| {
-        let reason = error.to_string();
-        let reason = reason.split(" (os error").next().unwrap_or_default().to_lowercase();
-        Error::file(format!("{}: pictures cannot be written: {reason}", folder.display()))
-            .with_source(error)
-    };
+    let cannot =
+        |error| Error::io(format!("{}: pictures cannot be written", folder.display()), error);
     let paths: Vec<PathBuf> = encoded.iter().map(|(path, _)| path.clone()).collect();
     if let Err(error) = write_all(folder, &encoded) {
         paths.iter().for_each(|path| discard(&part(path)));

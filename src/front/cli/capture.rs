@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::clock::Clock;
 use crate::error::{Error, Result};
-use crate::frame::{Frame, PixelFormat, write_png};
-use crate::geometry::{Rect, Size};
+use crate::frame::{Frame, write_png};
+use crate::geometry::Rect;
 use crate::wait::{Capture, Geometry, Source};
 
 use super::args::CaptureArgs;
@@ -41,7 +41,7 @@ fn take(
             geometry.size
         )));
     }
-    let mut frame = Frame::filled(Size::new(1, 1)?, PixelFormat::Bgrx, [0; 4]);
+    let mut frame = Frame::default();
     match source.capture(region, clock.now() + GIVE_UP, &mut frame)? {
         Capture::Taken { .. } => Ok(frame),
         Capture::Resized => Err(Error::surface("the surface changed its size; capture it again")),
