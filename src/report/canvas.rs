@@ -9,7 +9,7 @@ use embedded_graphics::pixelcolor::{Rgb888, RgbColor as _};
 use embedded_graphics::primitives::Rectangle;
 
 use crate::diff::ChangeMask;
-use crate::frame::{BYTES_PER_PIXEL, Frame, PixelFormat};
+use crate::frame::{BYTES_PER_PIXEL, Frame};
 use crate::geometry::{Point, Rect, Size};
 
 /// Draws opaque colours on a frame, cut at its edges.
@@ -33,12 +33,27 @@ impl<'a> Canvas<'a> {
         if self.spared.is_some_and(|spared| spared.get(Point::new(x, y))) {
             return;
         }
-        let at = (y as usize * self.frame.size().width() as usize + x as usize) * BYTES_PER_PIXEL;
-        let bytes = match self.frame.format() {
-            PixelFormat::Rgba => [colour.r(), colour.g(), colour.b(), u8::MAX],
-            PixelFormat::Bgrx => [colour.b(), colour.g(), colour.r(), u8::MAX],
-        };
+        let bytes = self.bytes(colour);
+        let at = self.index(x, y);
         self.frame.data_mut()[at..at + BYTES_PER_PIXEL].copy_from_slice(&bytes);
+    }
+
+    /// A solid part, row by row: most of what is drawn on a window.
+    fn fill_rows(&mut self, rect: Rect, colour: Rgb888) {
+        let row = self.bytes(colour).repeat(rect.width() as usize);
+        for y in rect.y()..rect.bottom() {
+            let at = self.index(rect.x(), y);
+            self.frame.data_mut()[at..at + row.len()].copy_from_slice(&row);
+        }
+    }
+
+    fn index(&self, x: u32, y: u32) -> usize {
+        (y as usize * self.frame.size().width() as usize + x as usize) * BYTES_PER_PIXEL
+    }
+
+    fn bytes(&self, colour: Rgb888) -> [u8; BYTES_PER_PIXEL] {
+        // Both orders are their own inverse, so what reads a pixel also writes one.
+        self.frame.format().rgba([colour.r(), colour.g(), colour.b(), u8::MAX])
     }
 
     /// The part of `area` on the frame.
@@ -76,6 +91,10 @@ impl DrawTarget for Canvas<'_> {
 
     fn fill_solid(&mut self, area: &Rectangle, colour: Rgb888) -> Result<(), Infallible> {
         let Some(rect) = self.cut(area) else { return Ok(()) };
+        if self.spared.is_none() {
+            self.fill_rows(rect, colour);
+            return Ok(());
+        }
         for y in rect.y()..rect.bottom() {
             (rect.x()..rect.right()).for_each(|x| self.put(x, y, colour));
         }
@@ -91,4 +110,11 @@ pub(crate) fn eg_rectangle(rect: Rect) -> Rectangle {
 
 const fn eg_size(size: Size) -> EgSize {
     EgSize::new(size.width(), size.height())
+}
+
+/// Drawing on a frame cannot fail.
+pub(crate) fn done<T>(result: Result<T, Infallible>) -> T {
+    match result {
+        Ok(value) => value,
+    }
 }

@@ -1,7 +1,5 @@
 //! Draws the marks of an overview: outlines, then the numbers.
 
-use std::convert::Infallible;
-
 use embedded_graphics::Drawable as _;
 use embedded_graphics::draw_target::DrawTarget as _;
 use embedded_graphics::geometry::Point as EgPoint;
@@ -16,7 +14,7 @@ use embedded_graphics::text::{Baseline, Text};
 use crate::frame::{BYTES_PER_PIXEL, Frame, PixelFormat};
 use crate::geometry::Rect;
 
-use super::canvas::{Canvas, eg_rectangle};
+use super::canvas::{Canvas, done, eg_rectangle};
 use super::marks::{Marks, Style};
 
 /// Outlines and tabs. Its contrast with white is 4.9, so numbers on it can be read.
@@ -83,11 +81,4 @@ fn draw_tab(canvas: &mut Canvas<'_>, tab: Rect, number: usize, style: Style) {
 fn digits_corner(tab: &Rectangle, style: Style) -> EgPoint {
     let padding = EgPoint::new(style.padding.0.cast_signed(), style.padding.1.cast_signed());
     tab.top_left + padding - EgPoint::new(0, style.above_digit_px.cast_signed())
-}
-
-/// Drawing on a frame cannot fail.
-fn done<T>(result: Result<T, Infallible>) -> T {
-    match result {
-        Ok(value) => value,
-    }
 }

@@ -1,4 +1,6 @@
 //! Things that can be seen and driven, one module and one cargo feature each.
 
+#[cfg(feature = "demo")]
+pub mod demo;
 #[cfg(feature = "x11")]
 pub mod x11;

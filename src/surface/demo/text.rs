@@ -1,0 +1,28 @@
+//! What stands in the journal of the simulated application.
+
+pub(super) const JOURNAL_LINES: [&str; 24] = [
+    "Mon  Swept the yard, stacked the wood under the eaves.",
+    "     Two jars of plums left in the cellar.",
+    "Tue  Rain all day. Mended the blue kite's tail.",
+    "     Read the old almanac until the lamp went out.",
+    "Wed  Market: flour, candles, a ball of twine.",
+    "     The baker's clock still runs nine minutes slow.",
+    "Thu  Wind from the north. The ferry did not come.",
+    "     Wrote to Ada about the bicycle.",
+    "Fri  Pruned the pear tree down to the third bud.",
+    "     Saw a heron on the weir, quite still.",
+    "Sat  Friends for supper: soup, bread, a loud game.",
+    "     Somebody left a green umbrella behind.",
+    "Sun  Walked to the lighthouse and back, 14 km.",
+    "     Slept like a stone.",
+    "Mon  Frost on the window, shaped like ferns.",
+    "     Fixed the latch with a bent nail.",
+    "Tue  Letters: one bill, one postcard, no kite string.",
+    "     Boiled the plums; now there are three jars.",
+    "Wed  The clock was set right. It gains now.",
+    "     Sharpened every pencil in the house.",
+    "Thu  Ferry came with the mail and a stowaway cat.",
+    "     The cat has moved into the wood shed.",
+    "Fri  Named the cat Almanac.",
+    "     It knows what the weather will be.",
+];
