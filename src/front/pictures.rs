@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::frame::encode_png;
 use crate::report::Picture;
 
-/// Writes `pictures` into `folder`, which is made where it is missing, and gives their paths in
-/// the same order.
+/// Writes `pictures` into `folder`, which is made for the first of them where it is missing, and
+/// gives their paths in the same order.
 ///
 /// All of them appear, or none: they are encoded and written under other names first. Pictures of
 /// an earlier run that this one does not write (an `area-3-after.png` when only two areas changed)
@@ -19,6 +19,9 @@ use crate::report::Picture;
 /// When the folder cannot be made or a file cannot be written; the pictures of the earlier run are
 /// then still there.
 pub(crate) fn write_pictures(folder: &Path, pictures: &[Picture]) -> Result<Vec<PathBuf>> {
+    if pictures.is_empty() && !folder.exists() {
+        return Ok(Vec::new());
+    }
     let encoded = pictures
         .iter()
         .map(|picture| Ok((folder.join(picture.shot.file_name()), encode_png(&picture.frame)?)))
@@ -134,6 +137,13 @@ mod tests {
                 assert_eq!(frame::read(path).unwrap(), picture.frame);
             }
         }
+    }
+
+    #[test]
+    fn no_pictures_need_no_folder() {
+        let root = tempfile::tempdir().unwrap();
+        write_pictures(&root.path().join("new"), &[]).unwrap();
+        assert!(names(root.path()).is_empty());
     }
 
     #[test]

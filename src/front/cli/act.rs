@@ -179,19 +179,7 @@ impl Session<'_> {
             Err(refusal) => (self.executor.refuse(None, refusal), false),
         };
         let out = self.folder(&receipt).filter(|_| wants_pictures);
-        let shown = match &receipt.change {
-            Some(change) => {
-                let showing =
-                    Showing { out: out.as_deref(), diff: None, within: Some(change.looked) };
-                let (before, after) = (change.before.as_ref(), change.after.as_ref());
-                Some(show(&change.report, before.as_ref(), after.as_ref(), showing)?)
-            }
-            None => None,
-        };
-        let change = shown.as_ref().map(|shown| shown.json.clone());
-        let json = wire::act::receipt(&receipt, change);
-        let text = in_words(&receipt, shown.as_ref().map(|shown| shown.text.as_str()));
-        Ok(Answer { text, json, code: u8::from(receipt.status != Status::Delivered) })
+        answer(&receipt, out.as_deref())
     }
 
     /// Where an action's pictures go: in a stream, a folder each.
@@ -201,6 +189,25 @@ impl Session<'_> {
             _ => self.out.map(Path::to_path_buf),
         }
     }
+}
+
+/// A receipt in words and as JSON, its pictures written to `out`.
+///
+/// # Errors
+/// When the pictures cannot be written.
+pub(super) fn answer(receipt: &Receipt, out: Option<&Path>) -> Result<Answer> {
+    let shown = match &receipt.change {
+        Some(change) => {
+            let showing = Showing { out, diff: None, within: Some(change.looked) };
+            let (before, after) = (change.before.as_ref(), change.after.as_ref());
+            Some(show(&change.report, before.as_ref(), after.as_ref(), showing)?)
+        }
+        None => None,
+    };
+    let change = shown.as_ref().map(|shown| shown.json.clone());
+    let json = wire::act::receipt(receipt, change);
+    let text = in_words(receipt, shown.as_ref().map(|shown| shown.text.as_str()));
+    Ok(Answer { text, json, code: u8::from(receipt.status != Status::Delivered) })
 }
 
 /// A receipt for people: the status first, then what changed.

@@ -30,6 +30,9 @@ pub(super) enum Command {
     Capture(CaptureArgs),
     /// One action, or a line of them, and what it changed.
     Act(super::act::ActArgs),
+    /// The whole loop on a built-in simulated screen: needs no display.
+    #[cfg(feature = "demo")]
+    Demo(super::demo::DemoArgs),
 }
 
 #[derive(Debug, Args)]

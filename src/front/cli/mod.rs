@@ -3,6 +3,8 @@
 mod act;
 mod args;
 mod capture;
+#[cfg(feature = "demo")]
+mod demo;
 mod diff;
 mod duration;
 mod output;
@@ -39,6 +41,8 @@ fn carry_out(command: Command, wants_json: bool) -> Result<ExitCode> {
         Command::Diff(args) => diff::run(&args)?,
         Command::Capture(args) => capture::run(&args)?,
         Command::Act(args) => return act(&args),
+        #[cfg(feature = "demo")]
+        Command::Demo(args) => demo::run(&args)?,
     };
     Ok(answer.print(wants_json))
 }

@@ -41,7 +41,8 @@ impl SurfaceName {
         match self {
             Self::X11 => open_x11(None),
             Self::X11Window(window) => open_x11(Some(window.as_str())),
-            Self::Replay(_) | Self::Demo => Err(Error::surface("not yet")),
+            Self::Demo => open_demo(),
+            Self::Replay(_) => Err(Error::surface("not yet")),
         }
     }
 }
@@ -78,6 +79,18 @@ fn open_x11(window: Option<&str>) -> Result<Opened> {
 #[cfg(not(feature = "x11"))]
 fn open_x11(_: Option<&str>) -> Result<Opened> {
     Err(Error::surface("this build has no x11: build it with --features x11"))
+}
+
+#[cfg(feature = "demo")]
+fn open_demo() -> Result<Opened> {
+    let clock = Clock::simulated();
+    let surface = Kind::Driven(Box::new(crate::surface::demo::Demo::new(clock.clone())));
+    Ok(Opened { clock, surface })
+}
+
+#[cfg(not(feature = "demo"))]
+fn open_demo() -> Result<Opened> {
+    Err(Error::surface("this build has no demo: build it with --features demo"))
 }
 
 impl FromStr for SurfaceName {

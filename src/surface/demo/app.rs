@@ -170,7 +170,7 @@ impl App {
             now.saturating_sub(self.caret_since).as_millis() / CARET_HALF_PERIOD.as_millis();
         let shown = |toast: &Toast| toast.from <= now && now < toast.until;
         Moment {
-            caret_shown: self.focused && blinks % 2 == 0,
+            caret_shown: self.focused && blinks.is_multiple_of(2),
             saving: self.saving(now),
             toast: self.toast.filter(shown).map(|toast| toast.text),
         }
@@ -230,7 +230,9 @@ impl App {
             // A press beside an open menu closes it and does nothing else.
             return;
         }
-        self.focused = target == Target::Field;
+        if target != Target::Save {
+            self.focused = target == Target::Field;
+        }
         match target {
             Target::MenuButton => self.menu = Some(below_menu_button()),
             Target::Save => self.grip = Some(Grip::Save),
