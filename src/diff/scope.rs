@@ -84,6 +84,30 @@ impl Scope {
         Ok(self.regions.iter().copied().reduce(Rect::union).unwrap_or(size.rect()))
     }
 
+    /// The same scope for frames that show only `bounds` of what this one is for.
+    ///
+    /// # Errors
+    /// When the mask picture does not reach as far as `bounds`.
+    pub(crate) fn cropped(&self, bounds: Rect) -> Result<Self> {
+        let local = |rect: &Rect| {
+            let rect = rect.intersection(bounds)?;
+            rect.moved(-bounds.x().cast_signed(), -bounds.y().cast_signed())
+        };
+        Ok(Self {
+            regions: self.regions.iter().filter_map(local).collect(),
+            ignored: self.ignored.iter().filter_map(local).collect(),
+            mask: self.mask.as_ref().map(|mask| mask.crop(bounds)).transpose()?,
+        })
+    }
+
+    /// How many pixels of a frame of `size` are compared.
+    ///
+    /// # Errors
+    /// As [`Scope::bounds`].
+    pub(crate) fn compared_pixels(&self, size: Size) -> Result<u64> {
+        Ok(self.render(size)?.1.pixels)
+    }
+
     /// The bounding box of the regions, and what counts inside it.
     ///
     /// # Errors

@@ -132,6 +132,12 @@ impl DiffOptions {
         self.rules
     }
 
+    /// The budget in force.
+    #[must_use]
+    pub const fn max_changed_pixels_in_force(&self) -> u64 {
+        self.max_changed_pixels
+    }
+
     /// The scope in force.
     #[must_use]
     pub const fn scope_in_force(&self) -> &Scope {

@@ -2,5 +2,7 @@
 
 #[cfg(feature = "demo")]
 pub mod demo;
+#[cfg(feature = "replay")]
+pub mod replay;
 #[cfg(feature = "x11")]
 pub mod x11;

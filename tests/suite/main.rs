@@ -13,3 +13,4 @@ mod fixtures;
 mod formats;
 mod properties;
 mod shared;
+mod waits;

@@ -1,0 +1,417 @@
+//! A recorded timeline as a surface.
+//!
+//! A folder with `timeline.json` and its pictures is opened once as a [`Recording`] and played as
+//! often as one likes, each time from its beginning on a clock of its own:
+//!
+//! ```no_run
+//! use seechange::surface::replay::{FrameIds, Recording};
+//! use seechange::wait::{Condition, WaitOptions, wait};
+//! use seechange::{Cancel, Clock};
+//! let recording = Recording::open("recorded".as_ref())?;
+//! let clock = Clock::simulated();
+//! let mut surface = recording.play(&clock, FrameIds::EachLook);
+//! let (condition, options) = (Condition::stable(), WaitOptions::new());
+//! let outcome = wait(&mut surface, &condition, &options, &clock, &Cancel::never())?;
+//! println!("{}", outcome.sentence());
+//! # Ok::<(), seechange::Error>(())
+//! ```
+
+use std::collections::VecDeque;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::clock::{Cancel, Clock};
+use crate::error::{Error, Result};
+use crate::frame::{self, Frame};
+use crate::geometry::Rect;
+use crate::wait::{Capture, Geometry, Source};
+
+/// The schema this module reads.
+const SCHEMA: &str = "seechange.timeline/1";
+
+/// The largest `timeline.json` that is read.
+const MAX_TIMELINE_BYTES: u64 = 64 << 20;
+
+/// How many bytes of decoded frames are kept.
+const CACHE_BYTES: usize = 256 << 20;
+
+/// The ids captures of a replay have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FrameIds {
+    /// Each capture is a new look.
+    #[default]
+    EachLook,
+    /// Those of the file: a repeated id is an old frame handed out again.
+    Strict,
+}
+
+/// A recorded timeline, its pictures read when they are first needed.
+#[derive(Debug)]
+pub struct Recording {
+    folder: PathBuf,
+    scale: f32,
+    entries: Vec<Entry>,
+    files: Vec<PathBuf>,
+    cache: Mutex<VecDeque<(usize, Arc<Frame>)>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    at: Duration,
+    cost: Duration,
+    id: u64,
+    shows: Shows,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shows {
+    /// A picture, by its place in the list of files.
+    Picture(usize),
+    Hang,
+    Fail,
+}
+
+#[derive(Deserialize)]
+struct TimelineFile {
+    schema: String,
+    #[serde(default = "one")]
+    scale: f32,
+    frames: Vec<FrameLine>,
+}
+
+#[derive(Deserialize)]
+struct FrameLine {
+    at_ms: u64,
+    file: String,
+    #[serde(default)]
+    cost_ms: u64,
+    id: Option<u64>,
+}
+
+const fn one() -> f32 {
+    1.0
+}
+
+impl Recording {
+    /// Opens a folder with a `timeline.json`.
+    ///
+    /// # Errors
+    /// When it cannot be read, is of another schema, has no picture, is out of order, or names a
+    /// file outside the folder.
+    pub fn open(folder: &Path) -> Result<Self> {
+        let path = folder.join("timeline.json");
+        let named = |error: Error| error.context(path.display());
+        let timeline = read_timeline(&path).map_err(named)?;
+        let (entries, files) = entries(&timeline).map_err(named)?;
+        let cache = Mutex::new(VecDeque::new());
+        let recording =
+            Self { folder: folder.to_owned(), scale: timeline.scale, entries, files, cache };
+        recording.check_files()?;
+        Ok(recording)
+    }
+
+    /// Plays it from its beginning, which is now on `clock`.
+    #[must_use]
+    pub fn play(&self, clock: &Clock, ids: FrameIds) -> Replay<'_> {
+        Replay {
+            recording: self,
+            clock: clock.clone(),
+            start: clock.now(),
+            ids,
+            looks: 0,
+            told: None,
+        }
+    }
+
+    /// Every file must lie inside the folder, also where it is a link.
+    fn check_files(&self) -> Result<()> {
+        let unreadable = |path: &Path, error: std::io::Error| {
+            Error::file(format!("{}: cannot be read", path.display())).with_source(error)
+        };
+        let folder =
+            self.folder.canonicalize().map_err(|error| unreadable(&self.folder, error))?;
+        for file in &self.files {
+            let path = self.folder.join(file);
+            let real = path.canonicalize().map_err(|error| unreadable(&path, error))?;
+            if !real.starts_with(&folder) {
+                return Err(Error::file(format!("{}: leads out of the folder", path.display())));
+            }
+        }
+        Ok(())
+    }
+
+    /// What stands at `time`, and its place.
+    fn standing(&self, time: Duration) -> (usize, Entry) {
+        let after = self.entries.partition_point(|entry| entry.at <= time);
+        let index = after.saturating_sub(1);
+        (index, self.entries[index])
+    }
+
+    /// The picture that stands at `time`, or stood last; before the first, the first.
+    fn picture(&self, time: Duration) -> Result<Arc<Frame>> {
+        let (index, _) = self.standing(time);
+        let before = self.entries[..=index].iter().rev();
+        let file = before.chain(&self.entries).find_map(|entry| match entry.shows {
+            Shows::Picture(file) => Some(file),
+            Shows::Hang | Shows::Fail => None,
+        });
+        // `entries` has checked that there is one.
+        self.read(file.unwrap_or_default())
+    }
+
+    fn read(&self, file: usize) -> Result<Arc<Frame>> {
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, frame)) = cache.iter().find(|(cached, _)| *cached == file) {
+            return Ok(Arc::clone(frame));
+        }
+        let frame = Arc::new(frame::read(&self.folder.join(&self.files[file]))?);
+        cache.push_back((file, Arc::clone(&frame)));
+        let mut bytes: usize = cache.iter().map(|(_, frame)| frame.data().len()).sum();
+        while bytes > CACHE_BYTES && cache.len() > 1 {
+            bytes -= cache.pop_front().map_or(0, |(_, frame)| frame.data().len());
+        }
+        Ok(frame)
+    }
+}
+
+fn read_timeline(path: &Path) -> Result<TimelineFile> {
+    let cannot = |error| Error::file("cannot be read").with_source(error);
+    let length = fs::metadata(path).map_err(cannot)?.len();
+    if length > MAX_TIMELINE_BYTES {
+        return Err(Error::limit(format!(
+            "has {length} bytes, more than the {MAX_TIMELINE_BYTES} that are read"
+        )));
+    }
+    let bytes = fs::read(path).map_err(cannot)?;
+    let timeline: TimelineFile = serde_json::from_slice(&bytes)
+        .map_err(|error| Error::file(format!("is no timeline: {error}")).with_source(error))?;
+    if timeline.schema != SCHEMA {
+        let schema = &timeline.schema;
+        return Err(Error::file(format!("has the schema '{schema}', not '{SCHEMA}'")));
+    }
+    if !(timeline.scale.is_finite() && timeline.scale > 0.0) {
+        return Err(Error::file(format!("has a scale of {}: it must be above 0", timeline.scale)));
+    }
+    Ok(timeline)
+}
+
+/// The lines checked, `same` resolved, each file listed once.
+fn entries(timeline: &TimelineFile) -> Result<(Vec<Entry>, Vec<PathBuf>)> {
+    let mut entries: Vec<Entry> = Vec::with_capacity(timeline.frames.len());
+    let mut files: Vec<PathBuf> = Vec::new();
+    let mut last_file = None;
+    for (line, number) in timeline.frames.iter().zip(1..) {
+        let at = Duration::from_millis(line.at_ms);
+        if let Some(last) = entries.last().filter(|last| last.at > at) {
+            return Err(Error::file(format!(
+                "frame {number} at {} ms comes before {} ms",
+                line.at_ms,
+                last.at.as_millis()
+            )));
+        }
+        let shows = match line.file.as_str() {
+            "hang" => Shows::Hang,
+            "fail" => Shows::Fail,
+            "same" => Shows::Picture(last_file.ok_or_else(|| {
+                Error::file(format!("frame {number} is the `same` as nothing before it"))
+            })?),
+            name => Shows::Picture(listed(&mut files, name)?),
+        };
+        if let Shows::Picture(file) = shows {
+            last_file = Some(file);
+        }
+        let cost = Duration::from_millis(line.cost_ms);
+        entries.push(Entry { at, cost, id: line.id.unwrap_or(number), shows });
+    }
+    if files.is_empty() {
+        return Err(Error::file("names no picture"));
+    }
+    Ok((entries, files))
+}
+
+/// The place of a file in the list, added when it is new.
+fn listed(files: &mut Vec<PathBuf>, name: &str) -> Result<usize> {
+    let path = Path::new(name);
+    let is_inside = path.components().all(|part| matches!(part, Component::Normal(_)));
+    if name.is_empty() || !is_inside {
+        return Err(Error::file(format!("the file '{name}' is outside the folder")));
+    }
+    if let Some(index) = files.iter().position(|file| file == path) {
+        return Ok(index);
+    }
+    files.push(path.to_owned());
+    Ok(files.len() - 1)
+}
+
+/// A [`Recording`] while it plays: a [`Source`].
+#[derive(Debug)]
+pub struct Replay<'a> {
+    recording: &'a Recording,
+    clock: Clock,
+    start: Duration,
+    ids: FrameIds,
+    looks: u64,
+    told: Option<Geometry>,
+}
+
+impl Replay<'_> {
+    fn time(&self) -> Duration {
+        self.clock.now().saturating_sub(self.start)
+    }
+
+    /// Lets the time of a capture pass; `false` when it was given up before its end.
+    fn spend(&self, cost: Option<Duration>, give_up: Duration) -> bool {
+        let end = cost.map_or(Duration::MAX, |cost| self.clock.now().saturating_add(cost));
+        // The recorded time passes whether anybody waits for it or not.
+        self.clock.sleep_until(end.min(give_up), &Cancel::never());
+        end <= give_up
+    }
+
+    fn fill(&self, picture: &Frame, region: Option<Rect>, frame: &mut Frame) -> Result<bool> {
+        let Some(region) = region else {
+            frame.copy_from(picture.as_ref());
+            return Ok(true);
+        };
+        if self.told.is_some_and(|told| told.size != picture.size()) {
+            return Ok(false);
+        }
+        frame.copy_from(picture.as_ref().crop(region)?);
+        Ok(true)
+    }
+}
+
+impl Source for Replay<'_> {
+    fn geometry(&mut self) -> Result<Geometry> {
+        let size = self.recording.picture(self.time())?.size();
+        let geometry = Geometry { size, scale: self.recording.scale, origin: (0, 0) };
+        self.told = Some(geometry);
+        Ok(geometry)
+    }
+
+    fn capture(
+        &mut self,
+        region: Option<Rect>,
+        give_up: Duration,
+        frame: &mut Frame,
+    ) -> Result<Capture> {
+        let time = self.time();
+        let (_, entry) = self.recording.standing(time);
+        let cost = (entry.shows != Shows::Hang).then_some(entry.cost);
+        if !self.spend(cost, give_up) {
+            return Ok(Capture::Stalled);
+        }
+        if entry.shows == Shows::Fail {
+            return Ok(Capture::Failed("the recording has a failed capture here".to_owned()));
+        }
+        let picture = self.recording.picture(time)?;
+        if !self.fill(&picture, region, frame)? {
+            return Ok(Capture::Resized);
+        }
+        self.looks += 1;
+        let id = if self.ids == FrameIds::Strict { entry.id } else { self.looks };
+        Ok(Capture::Taken { id })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::PixelFormat;
+    use crate::geometry::Size;
+
+    fn folder(timeline: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("timeline.json"), timeline).unwrap();
+        for (name, side, grey) in [("a.png", 8, 10), ("b.png", 8, 20), ("c.png", 9, 30)] {
+            let size = Size::new(side, side).unwrap();
+            let frame = Frame::filled(size, PixelFormat::Rgba, [grey, grey, grey, 255]);
+            frame::write_png(&folder.path().join(name), &frame).unwrap();
+        }
+        folder
+    }
+
+    fn timeline(frames: &str) -> String {
+        format!(r#"{{"schema":"seechange.timeline/1","frames":[{frames}]}}"#)
+    }
+
+    #[test]
+    fn a_frame_stands_until_the_next_and_costs_what_it_costs() {
+        let folder = folder(&timeline(
+            r#"{"at_ms":0,"file":"a.png"}, {"at_ms":100,"file":"b.png","cost_ms":70,"id":9},
+               {"at_ms":150,"file":"same"}, {"at_ms":300,"file":"fail","cost_ms":5},
+               {"at_ms":400,"file":"hang"}, {"at_ms":900,"file":"c.png"}"#,
+        ));
+        let recording = Recording::open(folder.path()).unwrap();
+        let ms = Duration::from_millis;
+        for (at, ids, answer, grey, ends) in [
+            (0, FrameIds::EachLook, Some(1), 10, 0),
+            (99, FrameIds::Strict, Some(1), 10, 99),
+            (100, FrameIds::Strict, Some(9), 20, 170),
+            (100, FrameIds::EachLook, Some(1), 20, 170),
+            (299, FrameIds::Strict, Some(3), 20, 299),
+            (900, FrameIds::Strict, Some(6), 30, 900),
+        ] {
+            let clock = Clock::simulated();
+            let mut replay = recording.play(&clock, ids);
+            clock.sleep(ms(at));
+            let mut frame = Frame::filled(Size::new(1, 1).unwrap(), PixelFormat::Rgba, [0; 4]);
+            let capture = replay.capture(None, ms(5000), &mut frame).unwrap();
+            assert_eq!(capture, Capture::Taken { id: answer.unwrap() }, "at {at}");
+            assert_eq!((frame.data()[0], clock.now()), (grey, ms(ends)), "at {at}");
+        }
+    }
+
+    #[test]
+    fn trouble_is_played_too() {
+        let folder = folder(&timeline(
+            r#"{"at_ms":0,"file":"a.png"}, {"at_ms":300,"file":"fail","cost_ms":5},
+               {"at_ms":400,"file":"hang"}, {"at_ms":900,"file":"c.png","cost_ms":50}"#,
+        ));
+        let recording = Recording::open(folder.path()).unwrap();
+        let ms = Duration::from_millis;
+        let failed = Capture::Failed("the recording has a failed capture here".to_owned());
+        let region = Rect::new(2, 2, 4, 4).unwrap();
+        for (at, region, give_up, answer, ends) in [
+            (300, None, 5000, failed, 305),
+            (400, None, 5000, Capture::Stalled, 5000),
+            (900, None, 930, Capture::Stalled, 930),
+            (900, Some(region), 5000, Capture::Resized, 950),
+            (10, Some(region), 5000, Capture::Taken { id: 1 }, 10),
+        ] {
+            let clock = Clock::simulated();
+            let mut replay = recording.play(&clock, FrameIds::EachLook);
+            replay.geometry().unwrap();
+            clock.sleep(ms(at));
+            let mut frame = Frame::filled(Size::new(1, 1).unwrap(), PixelFormat::Rgba, [0; 4]);
+            let capture = replay.capture(region, ms(give_up), &mut frame).unwrap();
+            assert_eq!((capture, clock.now()), (answer, ms(ends)), "at {at}");
+        }
+    }
+
+    #[test]
+    fn bad_timelines_are_refused_with_the_reason() {
+        for (text, reason) in [
+            ("{".to_owned(), "is no timeline"),
+            (r#"{"schema":"other/1","frames":[]}"#.to_owned(), "'other/1'"),
+            (timeline(""), "names no picture"),
+            (timeline(r#"{"at_ms":0,"file":"hang"}"#), "names no picture"),
+            (timeline(r#"{"at_ms":0,"file":"same"}"#), "`same` as nothing"),
+            (timeline(r#"{"at_ms":0,"file":"../a.png"}"#), "'../a.png' is outside"),
+            (timeline(r#"{"at_ms":0,"file":"/etc/passwd"}"#), "is outside"),
+            (timeline(r#"{"at_ms":0,"file":""}"#), "is outside"),
+            (timeline(r#"{"at_ms":0,"file":"no.png"}"#), "no.png: cannot be read"),
+            (
+                timeline(r#"{"at_ms":9,"file":"a.png"},{"at_ms":5,"file":"a.png"}"#),
+                "frame 2 at 5 ms comes before 9 ms",
+            ),
+        ] {
+            let folder = folder(&text);
+            let message = Recording::open(folder.path()).unwrap_err().to_string();
+            assert!(message.contains(reason), "{message}");
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Does it move? The quiet run and the frame it began with.
+
+use std::time::Duration;
+
+use crate::error::Result;
+use crate::frame::Frame;
+use crate::geometry::Rect;
+use crate::report::{ChangeReport, DiffOptions, Differ, Verdict};
+
+use super::blink::{Blinkers, Caret};
+
+/// How one look stands to the quiet run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sight {
+    /// Not one pixel in scope differs from the look before.
+    Identical,
+    /// Nothing that counts as motion.
+    Still,
+    /// A new quiet run begins with this look.
+    Moved,
+}
+
+/// Compares each look with the *anchor*, the frame its quiet run began with: compared with the
+/// look before, a slow fade would pass for stillness.
+#[derive(Debug)]
+pub(super) struct Motion {
+    differ: Differ,
+    anchor: Option<Frame>,
+    since: Duration,
+    looks: u32,
+    /// Whether the last look equalled the anchor in every pixel.
+    was_identical: bool,
+    has_hidden_motion: bool,
+    blinkers: Blinkers,
+    moved: Vec<Rect>,
+    spots: Vec<Rect>,
+    trail: Vec<(Rect, Duration)>,
+    remember: Duration,
+}
+
+impl Motion {
+    pub(super) fn new(options: DiffOptions, hold: Duration) -> Self {
+        Self {
+            differ: Differ::new(options),
+            anchor: None,
+            since: Duration::ZERO,
+            looks: 0,
+            was_identical: false,
+            has_hidden_motion: false,
+            blinkers: Blinkers::new(hold),
+            moved: Vec::new(),
+            spots: Vec::new(),
+            trail: Vec::new(),
+            remember: hold.max(Duration::from_secs(1)),
+        }
+    }
+
+    /// Takes in one look; `frame` may have another size than the last.
+    pub(super) fn see(&mut self, at: Duration, frame: &Frame) -> Result<Sight> {
+        self.moved.clear();
+        let Some(anchor) = &mut self.anchor else {
+            self.anchor = Some(frame.clone());
+            (self.since, self.looks, self.was_identical) = (at, 1, true);
+            return Ok(Sight::Still);
+        };
+        let report = self.differ.compare(anchor.as_ref(), frame.as_ref())?;
+        self.has_hidden_motion |= report.ignored.masked_pixels > 0;
+        small_differences(&report, &mut self.spots);
+        let suspected = report.verdict == Verdict::Same
+            && self.blinkers.see(at, &self.spots, anchor, frame, &mut self.moved);
+        if !suspected {
+            self.moved.clear();
+            self.moved.extend(boxes(&report, frame));
+            anchor.copy_from(frame.as_ref());
+            self.blinkers.clear_suspects();
+            (self.since, self.looks, self.was_identical) = (at, 1, true);
+            self.leave_trail(at);
+            return Ok(Sight::Moved);
+        }
+        self.looks += 1;
+        self.leave_trail(at);
+        let was_identical = std::mem::replace(&mut self.was_identical, is_identical(&report));
+        Ok(if was_identical && self.was_identical { Sight::Identical } else { Sight::Still })
+    }
+
+    /// The quiet run counts from this look on, as if it had begun with it.
+    pub(super) fn count_from(&mut self, at: Duration) {
+        (self.since, self.looks) = (at, 1);
+    }
+
+    /// Compares by other options from now on; the run goes on.
+    pub(super) fn set_options(&mut self, options: DiffOptions) {
+        self.differ = Differ::new(options);
+    }
+
+    /// Since when nothing has moved, and for how many looks.
+    pub(super) fn quiet(&self) -> (Duration, u32) {
+        match self.blinkers.quiet() {
+            Some((since, looks)) => (self.since.max(since), self.looks.min(looks)),
+            None => (self.since, self.looks),
+        }
+    }
+
+    /// When a suspect may turn out to be a caret, which would make the quiet run longer.
+    pub(super) fn next_caret_at(&self) -> Option<Duration> {
+        self.blinkers.next_known_at()
+    }
+
+    pub(super) fn carets(&self) -> &[Caret] {
+        self.blinkers.known()
+    }
+
+    /// Whether something has moved in a part that is left out.
+    pub(super) const fn has_hidden_motion(&self) -> bool {
+        self.has_hidden_motion
+    }
+
+    /// What moved in the last look, small things that may be carets included.
+    pub(super) fn moved(&self) -> &[Rect] {
+        &self.moved
+    }
+
+    /// What has moved lately, each box once, the latest first.
+    pub(super) fn moving(&self) -> Vec<Rect> {
+        let mut boxes: Vec<Rect> = Vec::new();
+        for &(rect, _) in self.trail.iter().rev() {
+            match boxes.iter_mut().find(|other| other.intersection(rect).is_some()) {
+                Some(other) => *other = other.union(rect),
+                None => boxes.push(rect),
+            }
+        }
+        boxes
+    }
+
+    fn leave_trail(&mut self, at: Duration) {
+        if self.moved.is_empty() {
+            return;
+        }
+        let oldest = at.saturating_sub(self.remember);
+        self.trail.retain(|(rect, seen)| *seen >= oldest && !self.moved.contains(rect));
+        self.trail.extend(self.moved.iter().map(|&rect| (rect, at)));
+        let too_many = self.trail.len().saturating_sub(MOST_TRAIL);
+        self.trail.drain(..too_many);
+    }
+}
+
+/// How many boxes are remembered as having moved.
+const MOST_TRAIL: usize = 256;
+
+/// Specks and caret-shaped bars: in a wait, return decides what they are.
+pub(super) fn small_differences(report: &ChangeReport, spots: &mut Vec<Rect>) {
+    spots.clear();
+    let small = report.ignored.carets.iter().chain(&report.ignored.specks);
+    spots.extend(small.map(|spot| spot.rect));
+}
+
+/// The changed boxes of a report; all of the frame when its size changed.
+fn boxes<'a>(report: &'a ChangeReport, frame: &Frame) -> impl Iterator<Item = Rect> + 'a {
+    let all = (report.verdict == Verdict::Resized).then(|| frame.size().rect());
+    let small = report.ignored.carets.iter().chain(&report.ignored.specks);
+    // Only when there are too many small ones for carets.
+    let small = small.map(|spot| spot.rect).filter(|_| report.areas.is_empty());
+    report.areas.iter().map(|area| area.rect).chain(all).chain(small)
+}
+
+fn is_identical(report: &ChangeReport) -> bool {
+    let ignored = &report.ignored;
+    report.areas.is_empty()
+        && ignored.faint_pixels == 0
+        && ignored.carets.is_empty()
+        && ignored.specks.is_empty()
+        && ignored.antialiased.is_empty()
+}

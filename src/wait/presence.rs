@@ -1,0 +1,145 @@
+//! Is a reference there?
+
+use std::time::Duration;
+
+use crate::diff::Scope;
+use crate::error::{Error, Result};
+use crate::frame::Frame;
+use crate::geometry::{Rect, Size};
+use crate::report::{DiffOptions, Differ, Verdict};
+
+use super::search::Template;
+
+/// How a reference is looked for.
+#[derive(Debug)]
+enum How {
+    /// As large as the scope: compared where it is.
+    InPlace { reference: Frame, differ: Differ },
+    /// Smaller: searched inside the scope. The differ asks again where it was seen last, with all
+    /// rules about noise, so that a caret blinking over it does not make it go away.
+    Search { template: Box<Template>, differ: Differ, regions: Vec<Rect>, ignored: Vec<Rect> },
+}
+
+/// A reference, and where it was in the last look.
+#[derive(Debug)]
+pub(super) struct Presence {
+    how: How,
+    place: Option<Rect>,
+    differing: u64,
+}
+
+impl Presence {
+    /// Compared in place: the reference is as large as the surface or as the captured part.
+    pub(super) fn in_place(
+        reference: &Frame,
+        size: Size,
+        bounds: Rect,
+        options: DiffOptions,
+    ) -> Result<Self> {
+        let reference = if reference.size() == bounds.size() {
+            reference.clone()
+        } else if reference.size() == size {
+            reference.crop(bounds)?
+        } else {
+            return Err(Error::impossible(format!(
+                "a reference of {} cannot match a region of {}: both must have one size, or use \
+                 `appears` to find it anywhere inside",
+                reference.size(),
+                bounds.size()
+            )));
+        };
+        Ok(Self::of(How::InPlace { reference, differ: Differ::new(options) }))
+    }
+
+    /// Searched inside the scope of `options`, which is relative to the captured part.
+    pub(super) fn anywhere(reference: &Frame, bounds: Rect, options: &DiffOptions) -> Result<Self> {
+        let (size, within) = (reference.size(), bounds.size());
+        if size.width() > within.width() || size.height() > within.height() {
+            return Err(Error::impossible(format!(
+                "a reference of {size} is larger than the region of {within} it is looked for in"
+            )));
+        }
+        if size == within {
+            return Self::in_place(reference, within, bounds, options.clone());
+        }
+        let scope = options.scope_in_force();
+        let template = Template::new(
+            reference.clone(),
+            options.tolerance_in_force(),
+            options.max_changed_pixels_in_force(),
+        )?;
+        Ok(Self::of(How::Search {
+            template: Box::new(template),
+            differ: Differ::new(options.clone().scope(Scope::everything())),
+            regions: scope.regions().to_vec(),
+            ignored: scope.ignored().to_vec(),
+        }))
+    }
+
+    const fn of(how: How) -> Self {
+        Self { how, place: None, differing: 0 }
+    }
+
+    /// Where the reference is in `frame`.
+    pub(super) fn look(&mut self, frame: &Frame) -> Result<Option<Rect>> {
+        self.place = match &mut self.how {
+            How::InPlace { reference, differ } => {
+                let report = differ.compare(reference.as_ref(), frame.as_ref())?;
+                self.differing = report.changed_pixels;
+                (report.verdict == Verdict::Same).then(|| frame.size().rect())
+            }
+            How::Search { template, differ, regions, ignored } => {
+                match self.place.filter(|place| frame.size().rect().contains_rect(*place)) {
+                    Some(place) if is_at(differ, template, frame, place)? => Some(place),
+                    _ => template.find(frame, regions, ignored),
+                }
+            }
+        };
+        Ok(self.place)
+    }
+
+    /// Where it was in the last look.
+    pub(super) const fn place(&self) -> Option<Rect> {
+        self.place
+    }
+
+    /// How many pixels differed when it was last compared in place; `None` for a search.
+    pub(super) const fn differing(&self) -> Option<u64> {
+        match self.how {
+            How::InPlace { .. } => Some(self.differing),
+            How::Search { .. } => None,
+        }
+    }
+}
+
+fn is_at(differ: &mut Differ, template: &Template, frame: &Frame, place: Rect) -> Result<bool> {
+    let part = frame.as_ref().crop(place)?;
+    let report = differ.compare(template.picture().as_ref(), part)?;
+    Ok(report.verdict == Verdict::Same)
+}
+
+/// Consecutive looks that show what is waited for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Run {
+    since: Option<Duration>,
+    looks: u32,
+}
+
+impl Run {
+    pub(super) fn see(&mut self, at: Duration, shows: bool) {
+        if shows {
+            self.since.get_or_insert(at);
+            self.looks += 1;
+        } else {
+            *self = Self::default();
+        }
+    }
+
+    pub(super) const fn since(self) -> Option<Duration> {
+        self.since
+    }
+
+    pub(super) const fn looks(self) -> u32 {
+        self.looks
+    }
+}
