@@ -49,9 +49,12 @@ pub enum FrameIds {
     Strict,
 }
 
-/// A recorded timeline, its pictures read when they are first needed.
+/// A recorded timeline, its pictures read when they are first needed. Clones share them.
+#[derive(Clone, Debug)]
+pub struct Recording(Arc<Inner>);
+
 #[derive(Debug)]
-pub struct Recording {
+struct Inner {
     folder: PathBuf,
     scale: f32,
     entries: Vec<Entry>,
@@ -108,17 +111,17 @@ impl Recording {
         let timeline = read_timeline(&path).map_err(named)?;
         let (entries, files) = entries(&timeline).map_err(named)?;
         let cache = Mutex::new(VecDeque::new());
-        let recording =
-            Self { folder: folder.to_owned(), scale: timeline.scale, entries, files, cache };
-        recording.check_files()?;
-        Ok(recording)
+        let inner =
+            Inner { folder: folder.to_owned(), scale: timeline.scale, entries, files, cache };
+        inner.check_files()?;
+        Ok(Self(Arc::new(inner)))
     }
 
     /// Plays it from its beginning, which is now on `clock`.
     #[must_use]
-    pub fn play(&self, clock: &Clock, ids: FrameIds) -> Replay<'_> {
+    pub fn play(&self, clock: &Clock, ids: FrameIds) -> Replay {
         Replay {
-            recording: self,
+            recording: Arc::clone(&self.0),
             clock: clock.clone(),
             start: clock.now(),
             ids,
@@ -126,7 +129,9 @@ impl Recording {
             told: None,
         }
     }
+}
 
+impl Inner {
     /// Every file must lie inside the folder, also where it is a link.
     fn check_files(&self) -> Result<()> {
         let unreadable = |path: &Path, error: std::io::Error| {
@@ -249,8 +254,8 @@ fn listed(files: &mut Vec<PathBuf>, name: &str) -> Result<usize> {
 
 /// A [`Recording`] while it plays: a [`Source`].
 #[derive(Debug)]
-pub struct Replay<'a> {
-    recording: &'a Recording,
+pub struct Replay {
+    recording: Arc<Inner>,
     clock: Clock,
     start: Duration,
     ids: FrameIds,
@@ -258,7 +263,7 @@ pub struct Replay<'a> {
     told: Option<Geometry>,
 }
 
-impl Replay<'_> {
+impl Replay {
     fn time(&self) -> Duration {
         self.clock.now().saturating_sub(self.start)
     }
@@ -284,7 +289,7 @@ impl Replay<'_> {
     }
 }
 
-impl Source for Replay<'_> {
+impl Source for Replay {
     fn geometry(&mut self) -> Result<Geometry> {
         let size = self.recording.picture(self.time())?.size();
         let geometry = Geometry { size, scale: self.recording.scale, origin: (0, 0) };

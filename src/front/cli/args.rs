@@ -13,6 +13,7 @@ use crate::report::{DiffOptions, Preset};
 
 use super::duration::parse_duration;
 use super::surface::SurfaceName;
+use super::wait::WaitArgs;
 
 /// See what changed; wait until it has.
 #[derive(Debug, Parser)]
@@ -28,6 +29,8 @@ pub(super) enum Command {
     Diff(DiffArgs),
     /// One observation of a surface.
     Capture(CaptureArgs),
+    /// Waits until something is seen: stable, changed, matches PNG, appears PNG or gone PNG.
+    Wait(WaitArgs),
     /// One action, or a line of them, and what it changed.
     Act(super::act::ActArgs),
     /// The whole loop on a built-in simulated screen: needs no display.

@@ -9,6 +9,7 @@ mod diff;
 mod duration;
 mod output;
 mod surface;
+mod wait;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -40,6 +41,7 @@ fn carry_out(command: Command, wants_json: bool) -> Result<ExitCode> {
     let answer = match command {
         Command::Diff(args) => diff::run(&args)?,
         Command::Capture(args) => capture::run(&args)?,
+        Command::Wait(args) => wait::run(&args, &cancel_on_signal()?)?,
         Command::Act(args) => return act(&args),
         #[cfg(feature = "demo")]
         Command::Demo(args) => demo::run(&args)?,

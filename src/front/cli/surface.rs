@@ -1,11 +1,12 @@
 //! Surfaces by name, opened on the clock that suits them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use crate::act::Surface;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
+use crate::surface::replay::{FrameIds, Recording};
 use crate::wait::Source;
 
 /// What `--surface` names.
@@ -38,11 +39,16 @@ enum Kind {
 impl SurfaceName {
     /// Opens the surface.
     pub(super) fn open(&self) -> Result<Opened> {
+        self.open_with(FrameIds::EachLook)
+    }
+
+    /// Opens the surface; a recording hands out frames with these ids.
+    pub(super) fn open_with(&self, ids: FrameIds) -> Result<Opened> {
         match self {
             Self::X11 => open_x11(None),
             Self::X11Window(window) => open_x11(Some(window.as_str())),
             Self::Demo => open_demo(),
-            Self::Replay(_) => Err(Error::surface("not yet")),
+            Self::Replay(folder) => open_replay(folder, ids),
         }
     }
 }
@@ -65,6 +71,12 @@ impl Opened {
             )),
         }
     }
+}
+
+fn open_replay(folder: &Path, ids: FrameIds) -> Result<Opened> {
+    let clock = Clock::simulated();
+    let replay = Recording::open(folder)?.play(&clock, ids);
+    Ok(Opened { clock, surface: Kind::Seen(Box::new(replay)) })
 }
 
 #[cfg(feature = "x11")]

@@ -34,7 +34,7 @@ pub(crate) fn diff(
 }
 
 /// `{x, y, width, height}` in frame pixels.
-fn rect(rect: Rect) -> Value {
+pub(super) fn rect(rect: Rect) -> Value {
     json!({"x": rect.x(), "y": rect.y(), "width": rect.width(), "height": rect.height()})
 }
 
@@ -95,7 +95,7 @@ fn picture((shot, path): &(Shot, Option<PathBuf>)) -> Value {
 }
 
 /// The fields of both objects.
-fn with(mut object: Value, more: Value) -> Value {
+pub(super) fn with(mut object: Value, more: Value) -> Value {
     if let (Value::Object(fields), Value::Object(more)) = (&mut object, more) {
         fields.extend(more);
     }

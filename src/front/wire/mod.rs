@@ -3,5 +3,7 @@
 pub(crate) mod act;
 mod diff;
 mod strict;
+mod wait;
 
 pub(crate) use diff::diff;
+pub(crate) use wait::{WaitPaths, wait};
