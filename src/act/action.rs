@@ -19,6 +19,24 @@ pub const DRAG_MS_DEFAULT: u32 = 500;
 pub const DRAG_STEPS: RangeInclusive<u32> = 1..=200;
 /// How many moves a drag is made of unless asked otherwise.
 pub const DRAG_STEPS_DEFAULT: u32 = 20;
+/// How many points a drag may pass through between its ends.
+pub const VIA_POINTS: RangeInclusive<usize> = 1..=254;
+/// How many keys a hold may keep down.
+pub const HOLD_KEYS: RangeInclusive<usize> = 1..=8;
+/// How long a hold may last, in milliseconds.
+pub const HOLD_MS: RangeInclusive<u32> = 1..=10_000;
+/// How many pointer actions may happen during a hold that has any.
+pub const HOLD_ACTIONS: RangeInclusive<usize> = 1..=32;
+/// How long a click counts as when the actions of a hold must fit into it, in milliseconds.
+pub const HOLD_CLICK_MS: u64 = 50;
+/// How many steps a sequence may have.
+pub const SEQUENCE_STEPS: RangeInclusive<usize> = 1..=2000;
+/// How long a sequence may wait before a step, in milliseconds.
+pub const STEP_WAIT_MS: RangeInclusive<u32> = 0..=5000;
+/// How much time the steps of a sequence may ask for together, waits included.
+pub const SEQUENCE_REQUESTED: Duration = Duration::from_secs(15 * 60);
+/// How long after its start a sequence may still begin a step.
+pub const SEQUENCE_ELAPSED: Duration = Duration::from_secs(30 * 60);
 /// How many wheel detents one scroll may turn in each direction.
 pub const SCROLL_DETENTS: RangeInclusive<i32> = -50..=50;
 /// How many characters a text may have.
@@ -95,6 +113,8 @@ pub enum Action {
     },
     /// Presses at one point, moves in a straight line and releases at another.
     Drag(Drag),
+    /// Presses at one point, moves through others and releases at the last: the `drag` with `via`.
+    DragAlong(Path),
     /// Moves the pointer to a point and turns the wheel there.
     Scroll {
         /// Where: what lies under the pointer takes the wheel.
@@ -127,6 +147,11 @@ pub enum Action {
         /// From one character to the next, 0 to 200 ms. Default: 30 ms.
         delay: Duration,
     },
+    /// Keeps keys down for a time, in which the pointer may act.
+    Hold(Hold),
+    /// Several actions in a row, all checked before the first, stopped at the first that is not
+    /// delivered.
+    Sequence(Vec<Step>),
     /// Waits for a fixed time; sends nothing.
     Wait {
         /// How long, 0 to 30 s. Default: 1 s.
@@ -164,6 +189,41 @@ impl Drag {
             modifiers: Modifiers::none(),
         }
     }
+}
+
+/// A drag of the left button along a path of points, each reached in one move.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Path {
+    /// Where the button goes down.
+    pub from: ImagePoint,
+    /// Passed through in this order, 1 to 254 points.
+    pub via: Vec<ImagePoint>,
+    /// Where it comes up.
+    pub to: ImagePoint,
+    /// How long the movement takes, 0 to 10 s, spread evenly over the moves. Default: 500 ms.
+    pub duration: Duration,
+}
+
+/// Keys kept down for a time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hold {
+    /// 1 to 8, each once; they go down in this order after the modifiers, and up in reverse.
+    pub keys: Vec<Key>,
+    /// Go down first and come up last; count among the keys.
+    pub modifiers: Modifiers,
+    /// How long, 1 ms to 10 s.
+    pub duration: Duration,
+    /// Up to 32 left clicks and drags that happen meanwhile; they must fit in.
+    pub actions: Vec<Action>,
+}
+
+/// One step of a sequence.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// How long to wait before it, 0 to 5 s, counted from the end of the step before.
+    pub wait: Duration,
+    /// What to do: a key, hotkey, text, select-all, click, double click, right click or drag.
+    pub action: Action,
 }
 
 impl Action {
@@ -225,7 +285,9 @@ impl Action {
             Self::RightClick { .. } => "right_click",
             Self::DoubleClick { .. } => "double_click",
             Self::Hover { .. } => "hover",
-            Self::Drag(_) => "drag",
+            Self::Drag(_) | Self::DragAlong(_) => "drag",
+            Self::Hold(_) => "hold",
+            Self::Sequence(_) => "sequence",
             Self::Scroll { .. } => "scroll",
             Self::Key { .. } => "key",
             Self::Hotkey { .. } => "hotkey",
@@ -241,18 +303,14 @@ impl Action {
         !matches!(self, Self::Observe | Self::Wait { .. })
     }
 
-    /// The point that the first area of a change report is chosen by: for a drag, its end.
-    #[must_use]
-    pub const fn input_point(&self) -> Option<ImagePoint> {
-        match self {
-            Self::Click { at, .. }
-            | Self::RightClick { at, .. }
-            | Self::DoubleClick { at, .. }
-            | Self::Hover { at }
-            | Self::Scroll { at, .. } => Some(*at),
-            Self::Drag(drag) => Some(drag.to),
-            _ => None,
-        }
+    /// The actions inside it.
+    pub(super) fn parts(&self) -> impl Iterator<Item = &Self> {
+        let (held, steps): (&[Self], &[Step]) = match self {
+            Self::Hold(hold) => (&hold.actions, &[]),
+            Self::Sequence(steps) => (&[], steps),
+            _ => (&[], &[]),
+        };
+        held.iter().chain(steps.iter().map(|step| &step.action))
     }
 
     /// Checks the limits that no type already keeps.
@@ -263,11 +321,127 @@ impl Action {
                 within("duration_ms", "", whole_ms(drag.duration), &DRAG_MS)?;
                 within("steps", "", drag.steps, &DRAG_STEPS)
             }
+            Self::DragAlong(path) => {
+                within("duration_ms", "", whole_ms(path.duration), &DRAG_MS)?;
+                within("via", " points", path.via.len(), &VIA_POINTS)
+            }
+            Self::Hold(hold) => hold.check(),
+            Self::Sequence(steps) => check_steps(steps),
             Self::Scroll { delta_x, delta_y, .. } => check_detents(*delta_x, *delta_y),
             Self::TypeText { delay, .. } => within("delay_ms", "", whole_ms(*delay), &DELAY_MS),
             Self::Wait { duration } => within("seconds", "", duration.as_secs_f64(), &WAIT_SECONDS),
             _ => Ok(()),
         }
+    }
+
+    /// How much time it asks for: its delays and durations.
+    fn requested(&self) -> Duration {
+        match self {
+            Self::Drag(drag) => drag.duration,
+            Self::DragAlong(path) => path.duration,
+            Self::TypeText { text, delay } => {
+                *delay * u32::try_from(text.length()).unwrap_or(u32::MAX)
+            }
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// Whether it may be a step of a sequence.
+    const fn is_step(&self) -> bool {
+        matches!(
+            self,
+            Self::Key { .. }
+                | Self::Hotkey { .. }
+                | Self::TypeText { .. }
+                | Self::SelectAll
+                | Self::Click { .. }
+                | Self::DoubleClick { .. }
+                | Self::RightClick { .. }
+                | Self::Drag(_)
+                | Self::DragAlong(_)
+        )
+    }
+}
+
+impl Hold {
+    fn check(&self) -> Result<(), Refusal> {
+        let held = self.keys.len() + self.modifiers.as_slice().len();
+        within("keys", " keys", held, &HOLD_KEYS)?;
+        for (at, key) in self.keys.iter().enumerate() {
+            if self.keys[..at].contains(key) {
+                return Err(Refusal::bad_value(format!("the key {key} stands there twice")));
+            }
+        }
+        within("duration_ms", "", whole_ms(self.duration), &HOLD_MS)?;
+        if !self.actions.is_empty() {
+            within("actions", " actions", self.actions.len(), &HOLD_ACTIONS)?;
+        }
+        let mut needed = Duration::ZERO;
+        for (nth, action) in (1..).zip(&self.actions) {
+            needed += time_in_hold(action).map_err(|refusal| refusal.context("action", nth))?;
+        }
+        if needed > self.duration {
+            return Err(Refusal::bad_value(format!(
+                "the actions of the hold take {} ms and do not fit in its {} ms",
+                needed.as_millis(),
+                self.duration.as_millis()
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// How long an action takes of a hold, if it may be there at all.
+fn time_in_hold(action: &Action) -> Result<Duration, Refusal> {
+    action.check()?;
+    let none = Modifiers::none();
+    match action {
+        Action::Click { button: Button::Left, count: 1, modifiers, .. } if *modifiers == none => {
+            Ok(Duration::from_millis(HOLD_CLICK_MS))
+        }
+        Action::Drag(drag) if drag.button == Button::Left && drag.modifiers == none => {
+            Ok(drag.duration)
+        }
+        Action::DragAlong(path) => Ok(path.duration),
+        Action::Click { .. } | Action::Drag(_) => Err(Refusal::bad_value(format!(
+            "in a hold a {} takes no button, count or modifiers",
+            action.name()
+        ))),
+        _ => Err(Refusal::bad_value(format!(
+            "a hold takes left clicks and drags, not {}",
+            action.name()
+        ))),
+    }
+}
+
+fn check_steps(steps: &[Step]) -> Result<(), Refusal> {
+    within("steps", " steps", steps.len(), &SEQUENCE_STEPS)?;
+    let mut requested = Duration::ZERO;
+    for (nth, step) in (1..).zip(steps) {
+        step.check().map_err(|refusal| refusal.context("step", nth))?;
+        requested += step.wait + step.action.requested();
+    }
+    if requested > SEQUENCE_REQUESTED {
+        return Err(Refusal::bad_value(format!(
+            "the steps ask for {} s together, and a sequence has at most {}",
+            requested.as_secs_f64(),
+            SEQUENCE_REQUESTED.as_secs()
+        )));
+    }
+    Ok(())
+}
+
+impl Step {
+    fn check(&self) -> Result<(), Refusal> {
+        within("wait_ms", "", whole_ms(self.wait), &STEP_WAIT_MS)?;
+        if !self.action.is_step() {
+            return Err(Refusal::bad_value(format!(
+                "a sequence takes key, hotkey, type_text, select_all, click, double_click, \
+                 right_click and drag, not {}",
+                self.action.name()
+            )));
+        }
+        self.action.check()
     }
 }
 

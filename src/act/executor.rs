@@ -11,8 +11,8 @@ use crate::report::{DiffOptions, Differ, Preset};
 use crate::wait::{Capture, Geometry, Source};
 
 use super::action::{Action, Request};
+use super::deliver::{Ended, Pace, deliver};
 use super::driver::{Driver, Held};
-use super::ledger::Ledger;
 use super::observation::{Observation, ObservationId, image_size};
 use super::plan::{NoPlan, Plan, plan};
 use super::policy::Policy;
@@ -118,14 +118,6 @@ impl From<NoPlan> for Stop {
             NoPlan::Trouble(error) => Self::Trouble(error),
         }
     }
-}
-
-/// How sending the events of a plan ended.
-enum Sent {
-    All,
-    Cancelled,
-    Late(Duration),
-    Failed(Error),
 }
 
 impl<'s> Executor<'s> {
@@ -257,7 +249,10 @@ impl<'s> Executor<'s> {
         }
         let mut receipt = self.blank(Status::Delivered, Some(request.action.clone()));
         self.current = None;
-        self.deliver(&plan, &mut receipt);
+        if !self.deliver(&plan, &mut receipt) {
+            self.current = Some(observation);
+            return Err(cancelled().into());
+        }
         self.conclude(&plan, baseline, &mut receipt);
         Ok(receipt)
     }
@@ -314,32 +309,23 @@ impl<'s> Executor<'s> {
         HeldAfter { keys, buttons: held.buttons, verified: true }.in_words()
     }
 
-    /// Sends the events; whatever they press is let go of before this returns.
-    fn deliver(&mut self, plan: &Plan, receipt: &mut Receipt) {
-        let limit = plan.duration() + self.options.grace;
-        let deadline = self.clock.now() + limit;
-        let mut ledger = Ledger::new(&mut *self.surface);
-        let mut sent = Sent::All;
-        receipt.delivery.events_planned = plan.events.len();
-        for planned in &plan.events {
-            sent = wait_for_turn(&self.clock, &self.cancel, planned.wait, deadline, limit);
-            if matches!(sent, Sent::All)
-                && let Err(error) = ledger.send(planned.event)
-            {
-                sent = Sent::Failed(error);
-            }
-            if !matches!(sent, Sent::All) {
-                break;
-            }
-            receipt.delivery.delivered_count += 1;
+    /// Sends the events and writes down how it went; says whether anything was sent at all.
+    fn deliver(&mut self, plan: &Plan, receipt: &mut Receipt) -> bool {
+        let Self { surface, clock, cancel, options, .. } = self;
+        let pace = Pace { clock, cancel, grace: options.grace };
+        let delivered = deliver(plan, &mut **surface, &pace);
+        let is_untouched = delivered.is_untouched();
+        receipt.message = delivered.message();
+        receipt.status = match delivered.ended {
+            Ended::Complete => Status::Delivered,
+            _ => Status::Unknown,
+        };
+        receipt.delivery = delivered.delivery;
+        receipt.held_after = Some(delivered.held_after);
+        if matches!(receipt.action, Some(Action::Sequence(_))) {
+            receipt.sequence = Some(delivered.sequence);
         }
-        let closed = ledger.close();
-        (receipt.delivery.pressed, receipt.delivery.released) = (closed.pressed, closed.released);
-        let complete = matches!(sent, Sent::All);
-        receipt.status = if complete { Status::Delivered } else { Status::Unknown };
-        let told = [told_of_delivery(&sent, &receipt.delivery), told_of_held(&closed.held_after)];
-        receipt.message = joined(told);
-        receipt.held_after = Some(closed.held_after);
+        !is_untouched
     }
 
     /// Waits for the surface to come to rest and says what changed since `baseline`. By now events
@@ -418,6 +404,7 @@ impl<'s> Executor<'s> {
             before: self.current.as_ref().map(|observation| observation.id),
             after: None,
             delivery: Delivery { route: self.surface.route(), ..Delivery::default() },
+            sequence: None,
             held_after: None,
             change: None,
             message: None,
@@ -450,52 +437,6 @@ fn place(geometry: &Geometry) -> String {
 
 fn cancelled() -> Refusal {
     Refusal::new(RefusalKind::Cancelled, "cancelled before the first event; nothing was sent")
-}
-
-/// Sleeps until the next event is due; says whether it may still be sent.
-fn wait_for_turn(
-    clock: &Clock,
-    cancel: &Cancel,
-    wait: Duration,
-    deadline: Duration,
-    limit: Duration,
-) -> Sent {
-    if !clock.sleep_until(clock.now() + wait, cancel) {
-        Sent::Cancelled
-    } else if clock.now() > deadline {
-        Sent::Late(limit)
-    } else {
-        Sent::All
-    }
-}
-
-fn told_of_delivery(sent: &Sent, delivery: &Delivery) -> Option<String> {
-    let reason = match sent {
-        Sent::All => return None,
-        Sent::Cancelled => "it was cancelled".to_owned(),
-        Sent::Late(limit) => format!("it took longer than {} ms", limit.as_millis()),
-        Sent::Failed(error) => error.to_string(),
-    };
-    let Delivery { events_planned, delivered_count, .. } = delivery;
-    Some(format!(
-        "only {delivered_count} of {events_planned} events are known to have been sent: {reason}; \
-         never repeat this action or the rest of it: look at what it changed and choose anew"
-    ))
-}
-
-fn told_of_held(held_after: &HeldAfter) -> Option<String> {
-    let words = held_after.in_words();
-    match (held_after.verified, held_after.is_empty()) {
-        (true, true) => None,
-        (true, false) => Some(format!("still held: {words}; see seechange doctor --release")),
-        (false, true) => Some(
-            "everything was let go of, but the input system did not say what is held".to_owned(),
-        ),
-        (false, false) => Some(format!(
-            "could not let go of {words} and the input system did not say what is held; \
-             see seechange doctor --release"
-        )),
-    }
 }
 
 fn joined(parts: [Option<String>; 2]) -> Option<String> {

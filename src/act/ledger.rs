@@ -31,6 +31,13 @@ pub(super) struct Closed {
     pub(super) held_after: HeldAfter,
 }
 
+impl Closed {
+    /// Whether the input system itself says that nothing is down.
+    pub(super) fn is_clean(&self) -> bool {
+        self.held_after.verified && self.held_after.is_empty()
+    }
+}
+
 impl<'d> Ledger<'d> {
     pub(super) fn new(driver: &'d mut dyn Driver) -> Self {
         Self { driver, held: Vec::new(), pressed: 0, released: 0 }

@@ -13,6 +13,7 @@
 //! there is always a [`Receipt`], and whatever was pressed is let go of on every way out.
 
 mod action;
+mod deliver;
 mod driver;
 mod executor;
 #[cfg(test)]
@@ -28,20 +29,22 @@ mod settle;
 #[cfg(test)]
 mod tests;
 
-pub use action::{Action, Drag, ImagePoint, Request, Text};
+pub use action::{Action, Drag, Hold, ImagePoint, Path, Request, Step, Text};
 pub use driver::{Button, Driver, Held, InputEvent, KeyCode, Stroke, Wheel};
 pub use executor::{Executor, ExecutorOptions, Surface};
 pub use keys::{Key, Modifier, Modifiers};
 pub use observation::{Observation, ObservationId};
 pub use policy::Policy;
-pub use receipt::{Change, Delivery, HeldAfter, Receipt, Status};
+pub use receipt::{Change, Delivery, HeldAfter, Receipt, SequenceReport, Status, StepReport};
 pub use refusal::{Refusal, RefusalKind};
 
 /// The limits and defaults of the action contract.
 pub mod limits {
     pub use super::action::{
         CLICK_COUNT, DELAY_MS, DELAY_MS_DEFAULT, DRAG_MS, DRAG_MS_DEFAULT, DRAG_STEPS,
-        DRAG_STEPS_DEFAULT, SCROLL_DETENTS, TEXT_CHARACTERS, WAIT_SECONDS, WAIT_SECONDS_DEFAULT,
+        DRAG_STEPS_DEFAULT, HOLD_ACTIONS, HOLD_CLICK_MS, HOLD_KEYS, HOLD_MS, SCROLL_DETENTS,
+        SEQUENCE_ELAPSED, SEQUENCE_REQUESTED, SEQUENCE_STEPS, STEP_WAIT_MS, TEXT_CHARACTERS,
+        VIA_POINTS, WAIT_SECONDS, WAIT_SECONDS_DEFAULT,
     };
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::error::Error;
 use crate::geometry::Point;
 
-use super::action::{Action, Drag, ImagePoint};
+use super::action::{Action, Drag, Hold, ImagePoint, Path};
 use super::driver::{Button, Driver, InputEvent, KeyCode, Stroke, Wheel};
 use super::keys::{Key, Modifier, Modifiers};
 use super::observation::Observation;
@@ -30,18 +30,33 @@ pub(super) struct Planned {
     pub(super) event: InputEvent,
 }
 
-/// The events of one action, in order.
+/// What is sent without a stop and cleaned up after.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct PlannedStep {
+    /// Before it begins.
+    pub(super) wait: Duration,
+    pub(super) events: Vec<Planned>,
+}
+
+impl PlannedStep {
+    /// How long the waits between its events are together.
+    pub(super) fn duration(&self) -> Duration {
+        self.events.iter().map(|planned| planned.wait).sum()
+    }
+}
+
+/// One action: its steps, of which there is one unless it is a sequence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Plan {
-    pub(super) events: Vec<Planned>,
-    /// Where the action aims, in frame pixels.
+    pub(super) steps: Vec<PlannedStep>,
+    /// Where the action aims last, in frame pixels.
     pub(super) input_point: Option<Point>,
 }
 
 impl Plan {
-    /// How long its waits are together.
-    pub(super) fn duration(&self) -> Duration {
-        self.events.iter().map(|planned| planned.wait).sum()
+    /// How many events there are.
+    pub(super) fn count(&self) -> usize {
+        self.steps.iter().map(|step| step.events.len()).sum()
     }
 }
 
@@ -49,6 +64,16 @@ impl Plan {
 pub(super) enum NoPlan {
     Refused(Refusal),
     Trouble(Error),
+}
+
+impl NoPlan {
+    /// The same for one part of an action.
+    fn context(self, part: &str, number: usize) -> Self {
+        match self {
+            Self::Refused(refusal) => Self::Refused(refusal.context(part, number)),
+            Self::Trouble(error) => Self::Trouble(error),
+        }
+    }
 }
 
 impl From<Refusal> for NoPlan {
@@ -69,21 +94,44 @@ pub(super) fn plan(
     observation: &Observation,
     driver: &mut dyn Driver,
 ) -> Result<Plan, NoPlan> {
-    let mut planner = Planner { observation, driver, plan: Plan::default() };
-    planner.action(action)?;
-    Ok(planner.plan)
+    let mut planner = Planner {
+        observation,
+        driver,
+        events: Vec::new(),
+        input_point: None,
+        strokes: HashMap::new(),
+    };
+    let steps = match action {
+        Action::Sequence(steps) => (1..)
+            .zip(steps)
+            .map(|(nth, step)| {
+                let planned = planner.step(&step.action, step.wait);
+                planned.map_err(|no_plan| no_plan.context("step", nth))
+            })
+            .collect::<Result<_, _>>()?,
+        action => vec![planner.step(action, Duration::ZERO)?],
+    };
+    Ok(Plan { steps, input_point: planner.input_point })
 }
 
 struct Planner<'p> {
     observation: &'p Observation,
     driver: &'p mut dyn Driver,
-    plan: Plan,
+    events: Vec<Planned>,
+    input_point: Option<Point>,
+    /// Characters looked up before.
+    strokes: HashMap<char, Stroke>,
 }
 
 impl Planner<'_> {
+    fn step(&mut self, action: &Action, wait: Duration) -> Result<PlannedStep, NoPlan> {
+        self.action(action)?;
+        Ok(PlannedStep { wait, events: std::mem::take(&mut self.events) })
+    }
+
     fn action(&mut self, action: &Action) -> Result<(), NoPlan> {
         match action {
-            Action::Observe | Action::Wait { .. } => Ok(()),
+            Action::Observe | Action::Wait { .. } | Action::Sequence(_) => Ok(()),
             Action::Click { at, button, count, modifiers } => {
                 self.click(*at, *button, *count, modifiers)
             }
@@ -91,6 +139,8 @@ impl Planner<'_> {
             Action::DoubleClick { at, modifiers } => self.click(*at, Button::Left, 2, modifiers),
             Action::Hover { at } => self.move_to(*at),
             Action::Drag(drag) => self.drag(drag),
+            Action::DragAlong(path) => self.drag_along(path),
+            Action::Hold(hold) => self.hold(hold),
             Action::Scroll { at, delta_x, delta_y } => self.scroll(*at, *delta_x, *delta_y),
             Action::Key { key, modifiers } | Action::Hotkey { key, modifiers } => {
                 self.chord(*key, modifiers)
@@ -121,17 +171,52 @@ impl Planner<'_> {
     fn drag(&mut self, drag: &Drag) -> Result<(), NoPlan> {
         let from = self.observation.locate(drag.from)?;
         let to = self.observation.locate(drag.to)?;
+        let moves: Vec<Point> =
+            (1..=drag.steps).map(|step| between(from, to, step, drag.steps)).collect();
         self.push(Duration::ZERO, InputEvent::Move(from));
         let held = self.press_modifiers(&drag.modifiers)?;
-        self.push(BEFORE_PRESS, InputEvent::Button { button: drag.button, down: true });
-        let pace = drag.duration / drag.steps;
-        for step in 1..=drag.steps {
-            let wait = if step == 1 { pace.max(BUTTON_HOLD) } else { pace };
-            self.push(wait, InputEvent::Move(between(from, to, step, drag.steps)));
-        }
-        self.push(BUTTON_HOLD, InputEvent::Button { button: drag.button, down: false });
+        self.pull(drag.button, &moves, drag.duration);
         self.release_keys(&held);
-        self.plan.input_point = Some(to);
+        Ok(())
+    }
+
+    fn drag_along(&mut self, path: &Path) -> Result<(), NoPlan> {
+        let from = self.observation.locate(path.from)?;
+        let points = path.via.iter().chain([&path.to]);
+        let moves =
+            points.map(|point| self.observation.locate(*point)).collect::<Result<Vec<_>, _>>()?;
+        self.push(Duration::ZERO, InputEvent::Move(from));
+        self.pull(Button::Left, &moves, path.duration);
+        Ok(())
+    }
+
+    /// Presses where the pointer is, moves through all points, releases at the last.
+    fn pull(&mut self, button: Button, moves: &[Point], duration: Duration) {
+        self.push(BEFORE_PRESS, InputEvent::Button { button, down: true });
+        let pace = duration / u32::try_from(moves.len()).unwrap_or(u32::MAX).max(1);
+        for (nth, &point) in moves.iter().enumerate() {
+            let wait = if nth == 0 { pace.max(BUTTON_HOLD) } else { pace };
+            self.push(wait, InputEvent::Move(point));
+        }
+        self.push(BUTTON_HOLD, InputEvent::Button { button, down: false });
+        self.input_point = moves.last().copied();
+    }
+
+    /// Keys down, the pointer's actions, and what is left of the time before the keys come up.
+    fn hold(&mut self, hold: &Hold) -> Result<(), NoPlan> {
+        let mut held = self.press_modifiers(&hold.modifiers)?;
+        for key in &hold.keys {
+            let code = self.key_named(key.name())?;
+            self.push(Duration::ZERO, InputEvent::Key { code, down: true });
+            held.push(code);
+        }
+        for (nth, action) in (1..).zip(&hold.actions) {
+            self.action(action).map_err(|no_plan| no_plan.context("action", nth))?;
+        }
+        let spent: Duration = self.events.iter().map(|planned| planned.wait).sum();
+        let first_up = self.events.len();
+        self.release_keys(&held);
+        self.events[first_up].wait = hold.duration.saturating_sub(spent);
         Ok(())
     }
 
@@ -159,13 +244,13 @@ impl Planner<'_> {
     /// Each character takes `delay`, part of which its key is down.
     fn text(&mut self, text: &str, delay: Duration) -> Result<(), NoPlan> {
         let hold = KEY_HOLD.min(delay / 2);
-        let mut known = HashMap::new();
         for (nth, character) in text.chars().enumerate() {
-            if !known.contains_key(&character) {
-                known.insert(character, self.stroke_for(character, nth + 1)?);
-            }
+            let stroke = match self.strokes.get(&character) {
+                Some(stroke) => stroke.clone(),
+                None => self.stroke_for(character, nth + 1)?,
+            };
             let wait = if nth == 0 { Duration::ZERO } else { delay - hold };
-            self.stroke(&known[&character], wait, hold);
+            self.stroke(&stroke, wait, hold);
         }
         Ok(())
     }
@@ -183,6 +268,7 @@ impl Planner<'_> {
     /// The message names the character by number and code point, never the text around it.
     fn stroke_for(&mut self, character: char, nth: usize) -> Result<Stroke, NoPlan> {
         if let Some(stroke) = self.driver.stroke_for(character)? {
+            self.strokes.insert(character, stroke.clone());
             return Ok(stroke);
         }
         let code = u32::from(character);
@@ -198,7 +284,7 @@ impl Planner<'_> {
     fn move_to(&mut self, at: ImagePoint) -> Result<(), NoPlan> {
         let point = self.observation.locate(at)?;
         self.push(Duration::ZERO, InputEvent::Move(point));
-        self.plan.input_point = Some(point);
+        self.input_point = Some(point);
         Ok(())
     }
 
@@ -226,7 +312,7 @@ impl Planner<'_> {
     }
 
     fn push(&mut self, wait: Duration, event: InputEvent) {
-        self.plan.events.push(Planned { wait, event });
+        self.events.push(Planned { wait, event });
     }
 }
 

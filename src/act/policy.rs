@@ -30,7 +30,7 @@ impl Policy {
         self
     }
 
-    /// Whether `action` is allowed.
+    /// Whether `action` is allowed, with everything inside it.
     ///
     /// # Errors
     /// A refusal that says which rule forbids it.
@@ -50,6 +50,6 @@ impl Policy {
                 format!("the policy of this session does not allow {name}"),
             ));
         }
-        Ok(())
+        action.parts().try_for_each(|part| self.permit(part))
     }
 }

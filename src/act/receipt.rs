@@ -53,6 +53,8 @@ pub struct Receipt {
     pub after: Option<ObservationId>,
     /// What was sent.
     pub delivery: Delivery,
+    /// Step by step, for a sequence of which something was sent.
+    pub sequence: Option<SequenceReport>,
     /// What is down afterwards; `None` when nothing was sent.
     pub held_after: Option<HeldAfter>,
     /// What changed on the surface; `None` when nothing was done or nothing could be seen.
@@ -76,6 +78,38 @@ pub struct Delivery {
     pub released: usize,
     /// The way the input went, such as `xtest`.
     pub route: &'static str,
+}
+
+/// How far a sequence came. Times are counted from just before its first step.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SequenceReport {
+    /// Steps asked for.
+    pub total: usize,
+    /// Steps that were begun.
+    pub attempted: usize,
+    /// Steps of which every event was accepted.
+    pub completed: usize,
+    /// From just before the first step to the end of the last that was begun.
+    pub elapsed: Duration,
+    /// Why it stopped before its end: `cancelled`, `timed_out`, `failed` or `input_held`.
+    pub stop_reason: Option<&'static str>,
+    /// The steps that were begun, in order.
+    pub steps: Vec<StepReport>,
+}
+
+/// What became of one step of a sequence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepReport {
+    /// [`Status::Delivered`] or [`Status::Unknown`].
+    pub status: Status,
+    /// When its first event was due.
+    pub started: Duration,
+    /// When it was done and cleaned up.
+    pub ended: Duration,
+    /// Events it consists of.
+    pub events_planned: usize,
+    /// How many of them were accepted.
+    pub delivered_count: usize,
 }
 
 /// What is down after an action.
@@ -110,6 +144,24 @@ impl HeldAfter {
             Some((last, [])) => last.clone(),
             Some((last, first)) => format!("{} and {last}", first.join(", ")),
             None => "nothing".to_owned(),
+        }
+    }
+}
+
+impl HeldAfter {
+    /// What needs to be said of it; `None` when nothing is down and the input system says so.
+    pub(super) fn told(&self) -> Option<String> {
+        let words = self.in_words();
+        match (self.verified, self.is_empty()) {
+            (true, true) => None,
+            (true, false) => Some(format!("still held: {words}; see seechange doctor --release")),
+            (false, true) => Some(
+                "everything was let go of, but the input system did not say what is held".into(),
+            ),
+            (false, false) => Some(format!(
+                "could not let go of {words} and the input system did not say what is held; \
+                 see seechange doctor --release"
+            )),
         }
     }
 }

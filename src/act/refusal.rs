@@ -82,6 +82,12 @@ impl Refusal {
         Self::new(RefusalKind::BadValue, message)
     }
 
+    /// The same refusal of one part: `step 3: …`.
+    pub(crate) fn context(mut self, part: &str, number: usize) -> Self {
+        self.message = format!("{part} {number}: {}", self.message);
+        self
+    }
+
     /// What sort of rule was broken.
     #[must_use]
     pub const fn kind(&self) -> RefusalKind {

@@ -302,13 +302,13 @@ mod tests {
             (
                 "clik|1|2",
                 "'clik' is no action: use observe, click, right_click, double_click, \
-                          hover, drag, scroll, key, hotkey, select_all, type_text, wait",
+                          hover, drag, scroll, key, hotkey, select_all, type_text, hold, sequence, wait",
             ),
             (
                 "./click",
                 "./click cannot be read: no such file or directory (it is no action's \
                          name either; those are observe, click, right_click, double_click, hover, \
-                         drag, scroll, key, hotkey, select_all, type_text, wait)",
+                         drag, scroll, key, hotkey, select_all, type_text, hold, sequence, wait)",
             ),
             ("click|1|2|3", "click takes x y: '3' is left over"),
             ("observe|now", "observe takes nothing: 'now' is left over"),

@@ -7,11 +7,11 @@ use serde_json::{Map, Value, json};
 
 use crate::act::limits::{
     CLICK_COUNT, DELAY_MS, DELAY_MS_DEFAULT, DRAG_MS, DRAG_MS_DEFAULT, DRAG_STEPS,
-    DRAG_STEPS_DEFAULT, SCROLL_DETENTS, WAIT_SECONDS, WAIT_SECONDS_DEFAULT,
+    DRAG_STEPS_DEFAULT, HOLD_MS, SCROLL_DETENTS, STEP_WAIT_MS, WAIT_SECONDS, WAIT_SECONDS_DEFAULT,
 };
 use crate::act::{
-    Action, Button, Drag, HeldAfter, ImagePoint, Key, Modifiers, Receipt, Refusal, RefusalKind,
-    Request, Text, quoted, within,
+    Action, Button, Drag, HeldAfter, Hold, ImagePoint, Key, Modifiers, Path, Receipt, Refusal,
+    RefusalKind, Request, SequenceReport, Step, StepReport, Text, quoted, within,
 };
 
 use super::strict::{self, kind};
@@ -19,7 +19,7 @@ use super::strict::{self, kind};
 pub(crate) use super::strict::{MAX_BYTES, too_long};
 
 /// The names of all actions that are carried out.
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 14] = [
     "observe",
     "click",
     "right_click",
@@ -31,16 +31,16 @@ const NAMES: [&str; 12] = [
     "hotkey",
     "select_all",
     "type_text",
+    "hold",
+    "sequence",
     "wait",
 ];
 
 /// Names of the contract that this version knows and does not carry out yet, with what to do
 /// instead.
-const LATER_ACTIONS: [(&str, &str); 5] = [
+const LATER_ACTIONS: [(&str, &str); 3] = [
     ("scroll_to_element", "it needs a browser surface; use scroll at x, y"),
     ("dialog", "it needs a browser surface; use key or click on what is seen"),
-    ("hold", "use modifiers of click or drag"),
-    ("sequence", "send its steps one by one"),
     ("wait_for", "use the wait command, or wait"),
 ];
 
@@ -64,7 +64,7 @@ fn no_such_action(name: &str) -> Refusal {
     Refusal::new(RefusalKind::UnknownAction, message)
 }
 
-/// Fields every action may have.
+/// Fields every action may have, unless it stands inside another.
 const COMMON: [&str; 4] = ["action", "observation", "postcondition", "screenshot"];
 
 /// The fields of an action beside the common ones, `None` for a name that is no action.
@@ -90,16 +90,17 @@ fn fields_of(action: &str) -> Option<&'static [&'static str]> {
         "hotkey" => &["keys"],
         "select_all" => &[],
         "type_text" => &["text", "delay_ms", "method", "ref"],
+        "hold" => &["keys", "duration_ms", "actions"],
+        "sequence" => &["steps"],
         "wait" => &["seconds"],
         _ => return None,
     })
 }
 
 /// Fields of the contract that are not carried out yet, with what to do instead.
-const LATER_FIELDS: [(&str, &str); 7] = [
+const LATER_FIELDS: [(&str, &str); 6] = [
     ("ref", "it needs a browser surface; give x and y"),
     ("marks", "it needs a browser surface; leave it out"),
-    ("via", "give a straight drag with from and to"),
     ("direction", "it goes with ref; give x, y, delta_x and delta_y"),
     ("amount", "it goes with ref; give x, y, delta_x and delta_y"),
     ("by", "it goes with ref; give x, y, delta_x and delta_y"),
@@ -119,7 +120,7 @@ pub(crate) fn request(text: &[u8]) -> Result<Request, Refusal> {
 /// # Errors
 /// As [`request`].
 pub(crate) fn request_of(object: Map<String, Value>) -> Result<Request, Refusal> {
-    let fields = Fields::new(object)?;
+    let fields = Fields::new(object, &COMMON)?;
     let action = action(&fields)?;
     let observation = match fields.optional("observation") {
         None => None,
@@ -150,7 +151,10 @@ fn action(fields: &Fields) -> Result<Action, Refusal> {
             Action::DoubleClick { at: fields.point("x", "y")?, modifiers: fields.modifiers()? }
         }
         "hover" => Action::Hover { at: fields.point("x", "y")? },
+        "drag" if fields.optional("via").is_some() => Action::DragAlong(path(fields)?),
         "drag" => Action::Drag(drag(fields)?),
+        "hold" => Action::Hold(hold(fields)?),
+        "sequence" => Action::Sequence(fields.parts("steps", "step", step)?),
         "scroll" => Action::Scroll {
             at: fields.point("x", "y")?,
             delta_x: fields.whole("delta_x", &SCROLL_DETENTS, 0)?,
@@ -180,6 +184,73 @@ fn drag(fields: &Fields) -> Result<Drag, Refusal> {
     })
 }
 
+/// A drag through points, which fix the moves and leave no choice of button or modifiers.
+fn path(fields: &Fields) -> Result<Path, Refusal> {
+    let has_modifiers = fields.modifiers()? != Modifiers::none();
+    for (field, is_there) in [
+        ("steps", fields.optional("steps").is_some()),
+        ("modifiers", has_modifiers),
+        ("a button other than left", fields.button()? != Button::Left),
+    ] {
+        if is_there {
+            return Err(bad_value(format!(
+                "a drag with via takes no {}",
+                field.trim_start_matches("a ")
+            )));
+        }
+    }
+    let via = fields.items("via")?;
+    let points = (1..)
+        .zip(via)
+        .map(|(nth, item)| via_point(item).map_err(|refusal| refusal.context("via point", nth)));
+    Ok(Path {
+        from: fields.point("from_x", "from_y")?,
+        via: points.collect::<Result<_, _>>()?,
+        to: fields.point("to_x", "to_y")?,
+        duration: fields.ms("duration_ms", &DRAG_MS, DRAG_MS_DEFAULT)?,
+    })
+}
+
+fn via_point(item: &Value) -> Result<ImagePoint, Refusal> {
+    let Value::Object(object) = item else { return Err(wrong_type("it", "an {x, y}", item)) };
+    if let Some(field) = object.keys().find(|key| *key != "x" && *key != "y") {
+        let message = format!("a point has no field {}: it takes x, y", quoted(field));
+        return Err(Refusal::new(RefusalKind::UnknownField, message));
+    }
+    let fields = Fields { action: "a point".to_owned(), object: object.clone() };
+    fields.point("x", "y")
+}
+
+fn hold(fields: &Fields) -> Result<Hold, Refusal> {
+    let (mut keys, mut modifiers) = (Vec::new(), Vec::new());
+    for name in words("keys", fields.required("keys")?)? {
+        match name.parse() {
+            Ok(modifier) => modifiers.push(modifier),
+            Err(_) => keys.push(name.parse()?),
+        }
+    }
+    fields.required("duration_ms")?;
+    let actions = match fields.optional("actions") {
+        None => Vec::new(),
+        Some(Value::Array(items)) if items.is_empty() => {
+            return Err(bad_value("actions is empty: name some or leave it out".to_owned()));
+        }
+        Some(_) => fields
+            .parts("actions", "action", |object| action(&Fields::new(object, &["action"])?))?,
+    };
+    Ok(Hold {
+        keys,
+        modifiers: Modifiers::new(modifiers)?,
+        duration: fields.ms("duration_ms", &HOLD_MS, *HOLD_MS.start())?,
+        actions,
+    })
+}
+
+fn step(object: Map<String, Value>) -> Result<Step, Refusal> {
+    let fields = Fields::new(object, &["action", "wait_ms"])?;
+    Ok(Step { wait: fields.ms("wait_ms", &STEP_WAIT_MS, 0)?, action: action(&fields)? })
+}
+
 /// The fields of one action, none of them unknown to it.
 struct Fields {
     action: String,
@@ -187,7 +258,8 @@ struct Fields {
 }
 
 impl Fields {
-    fn new(object: Map<String, Value>) -> Result<Self, Refusal> {
+    /// `common` are the fields any action may have where this one stands.
+    fn new(object: Map<String, Value>, common: &[&str]) -> Result<Self, Refusal> {
         let action = match object.get("action") {
             Some(Value::String(action)) => action.clone(),
             Some(other) => return Err(wrong_type("action", "the name of an action", other)),
@@ -198,7 +270,7 @@ impl Fields {
         };
         let own = fields_of(&action).ok_or_else(|| no_such_action(&action))?;
         for field in object.keys() {
-            check_field(&action, field, own)?;
+            check_field(&action, field, common, own)?;
         }
         Ok(Self { action, object })
     }
@@ -213,6 +285,29 @@ impl Fields {
             let message = format!("{} needs {field}", self.action);
             Refusal::new(RefusalKind::MissingField, message)
         })
+    }
+
+    fn items(&self, field: &str) -> Result<&[Value], Refusal> {
+        let value = self.required(field)?;
+        match value.as_array() {
+            Some(items) => Ok(items),
+            None => Err(wrong_type(field, "an array", value)),
+        }
+    }
+
+    /// The objects of an array, each read on its own; a refusal says which.
+    fn parts<T>(
+        &self,
+        field: &str,
+        part: &str,
+        read: impl Fn(Map<String, Value>) -> Result<T, Refusal>,
+    ) -> Result<Vec<T>, Refusal> {
+        let read = |item: &Value| match item {
+            Value::Object(object) => read(object.clone()),
+            other => Err(wrong_type("it", "an object", other)),
+        };
+        let items = (1..).zip(self.items(field)?);
+        items.map(|(nth, item)| read(item).map_err(|refusal| refusal.context(part, nth))).collect()
     }
 
     fn point(&self, x: &str, y: &str) -> Result<ImagePoint, Refusal> {
@@ -303,9 +398,9 @@ impl Fields {
     }
 }
 
-fn check_field(action: &str, field: &str, own: &[&str]) -> Result<(), Refusal> {
-    if !COMMON.contains(&field) && !own.contains(&field) {
-        let valid: Vec<&str> = COMMON.iter().chain(own).copied().filter(is_carried_out).collect();
+fn check_field(action: &str, field: &str, common: &[&str], own: &[&str]) -> Result<(), Refusal> {
+    if !common.contains(&field) && !own.contains(&field) {
+        let valid: Vec<&str> = common.iter().chain(own).copied().filter(is_carried_out).collect();
         return Err(Refusal::new(
             RefusalKind::UnknownField,
             format!("{action} has no field {}: it takes {}", quoted(field), valid.join(", ")),
@@ -375,10 +470,39 @@ pub(crate) fn receipt(receipt: &Receipt, change: Option<Value>) -> Value {
             "released": delivery.released,
             "route": delivery.route,
         },
+        "sequence": receipt.sequence.as_ref().map(|report| sequence(report, receipt.action.as_ref())),
         "held_after": receipt.held_after.as_ref().map(held_after),
         "change": change,
         "message": receipt.message,
         "elapsed_ms": ms(receipt.elapsed),
+    })
+}
+
+fn sequence(report: &SequenceReport, action: Option<&Action>) -> Value {
+    let asked: &[Step] = match action {
+        Some(Action::Sequence(steps)) => steps,
+        _ => &[],
+    };
+    let steps = report.steps.iter().zip(asked).map(|(report, asked)| sequence_step(report, asked));
+    json!({
+        "total": report.total,
+        "attempted": report.attempted,
+        "completed": report.completed,
+        "elapsed_ms": ms(report.elapsed),
+        "stop_reason": report.stop_reason,
+        "steps": steps.collect::<Vec<_>>(),
+    })
+}
+
+fn sequence_step(report: &StepReport, asked: &Step) -> Value {
+    json!({
+        "status": report.status.name(),
+        "action": described(&asked.action),
+        "wait_ms": ms(asked.wait),
+        "started_ms": ms(report.started),
+        "ended_ms": ms(report.ended),
+        "events_planned": report.events_planned,
+        "delivered_count": report.delivered_count,
     })
 }
 
@@ -400,6 +524,19 @@ fn described(action: &Action) -> Value {
         }
         Action::Hover { at } => json!({"x": at.x(), "y": at.y()}),
         Action::Drag(drag) => described_drag(drag),
+        Action::DragAlong(path) => json!({
+            "from_x": path.from.x(), "from_y": path.from.y(), "to_x": path.to.x(),
+            "to_y": path.to.y(), "via_points": path.via.len(), "duration_ms": ms(path.duration),
+        }),
+        Action::Hold(hold) => {
+            let keys =
+                names(&hold.modifiers).into_iter().chain(hold.keys.iter().map(|key| key.name()));
+            json!({
+                "keys": keys.collect::<Vec<_>>(), "duration_ms": ms(hold.duration),
+                "actions": hold.actions.iter().map(described).collect::<Vec<_>>(),
+            })
+        }
+        Action::Sequence(steps) => json!({"steps": steps.len()}),
         Action::Scroll { at, delta_x, delta_y } => {
             json!({"x": at.x(), "y": at.y(), "delta_x": delta_x, "delta_y": delta_y})
         }
@@ -525,12 +662,13 @@ mod tests {
                 r#"{"action":"shell","command":"rm"}"#,
                 UnknownAction,
                 "there is no action 'shell': use observe, click, right_click, double_click, hover, \
-                 drag, scroll, key, hotkey, select_all, type_text, wait",
+                 drag, scroll, key, hotkey, select_all, type_text, hold, sequence, wait",
             ),
             (
-                r#"{"action":"sequence","steps":[]}"#,
+                r#"{"action":"dialog","accept":true}"#,
                 Unsupported,
-                "action 'sequence' is not supported yet: send its steps one by one",
+                "action 'dialog' is not supported yet: it needs a browser surface; use key or \
+                 click on what is seen",
             ),
             (
                 r#"{"action":"observe","command":"ls"}"#,
@@ -618,11 +756,6 @@ mod tests {
                 r#"{"action":"drag","from_x":1,"from_y":2,"to_x":3,"to_y":4,"duration_ms":-1}"#,
                 BadValue,
                 "duration_ms must be 0 to 10000, not -1",
-            ),
-            (
-                r#"{"action":"drag","from_x":1,"from_y":2,"to_x":3,"to_y":4,"via":[]}"#,
-                Unsupported,
-                "via of drag is not supported yet: give a straight drag with from and to",
             ),
             (
                 r#"{"action":"scroll","x":1,"y":2,"delta_y":51}"#,
