@@ -43,6 +43,8 @@ pub(crate) struct Fake {
     /// Characters that have no key.
     pub(crate) untypable: &'static str,
     pub(crate) captures: u64,
+    /// How long the call takes for every fourth event.
+    pub(crate) every_fourth_takes: Duration,
     /// Happens once the first frame has been captured.
     pub(crate) after_first_look: fn(&mut Self),
     dead: bool,
@@ -65,6 +67,7 @@ impl Fake {
             fault: None,
             untypable: "",
             captures: 0,
+            every_fourth_takes: Duration::ZERO,
             after_first_look: |_| {},
             dead: false,
             stuck: false,
@@ -85,6 +88,9 @@ impl Fake {
 
     fn arrive(&mut self, event: InputEvent) {
         self.events.push(event);
+        if self.events.len().is_multiple_of(4) {
+            self.clock.sleep(self.every_fourth_takes);
+        }
         match event {
             InputEvent::Move(point) => self.pointer = point,
             InputEvent::Button { button, down } => {

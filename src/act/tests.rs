@@ -7,7 +7,7 @@ use crate::clock::Cancel;
 use crate::geometry::Point;
 use crate::report::Verdict;
 
-use super::action::{Action, Drag, ImagePoint, Request, Text};
+use super::action::{Action, Drag, Hold, ImagePoint, Path, Request, Step, Text};
 use super::driver::{Button, InputEvent, KeyCode, Wheel};
 use super::executor::{Executor, ExecutorOptions};
 use super::fake::{CTRL, Fake, Fault, SHIFT, is_balanced};
@@ -34,6 +34,29 @@ fn drag(steps: u32) -> Action {
     Action::Drag(Drag { steps, modifiers, ..Drag::new(at(2.0, 3.0), at(12.0, 9.0)) })
 }
 
+fn path() -> Action {
+    Action::DragAlong(Path {
+        from: at(1.0, 1.0),
+        via: vec![at(2.0, 3.0), at(4.0, 5.0)],
+        to: at(6.0, 7.0),
+        duration: Duration::from_millis(300),
+    })
+}
+
+fn hold(keys: &[&str], duration_ms: u64, actions: Vec<Action>) -> Action {
+    Action::Hold(Hold {
+        keys: keys.iter().map(|key| key.parse().unwrap()).collect(),
+        modifiers: Modifiers::new([Modifier::Ctrl, Modifier::Shift]).unwrap(),
+        duration: Duration::from_millis(duration_ms),
+        actions,
+    })
+}
+
+fn sequence(actions: impl IntoIterator<Item = Action>) -> Action {
+    let wait = Duration::from_millis(100);
+    Action::Sequence(actions.into_iter().map(|action| Step { wait, action }).collect())
+}
+
 /// One of each action that presses something.
 fn pressing() -> Vec<Action> {
     let shift = Modifiers::one(Modifier::Shift);
@@ -49,6 +72,8 @@ fn pressing() -> Vec<Action> {
         chord("ctrl+shift+s"),
         Action::SelectAll,
         Action::type_text(text("Kites Won")),
+        path(),
+        hold(&["a", "b"], 400, vec![path(), Action::click(at(1.0, 1.0))]),
     ]
 }
 
@@ -60,6 +85,13 @@ fn act(fake: &mut Fake, action: Action) -> Receipt {
 fn act_until(fake: &mut Fake, action: Action, cancel: Cancel) -> Receipt {
     let clock = fake.clock.clone();
     let mut executor = Executor::new(fake, clock, ExecutorOptions::default()).with_cancel(cancel);
+    let id = executor.observe().unwrap().id;
+    executor.execute(&Request::new(action, id)).unwrap()
+}
+
+fn act_with(fake: &mut Fake, action: Action, options: ExecutorOptions) -> Receipt {
+    let clock = fake.clock.clone();
+    let mut executor = Executor::new(fake, clock, options);
     let id = executor.observe().unwrap().id;
     executor.execute(&Request::new(action, id)).unwrap()
 }
@@ -157,6 +189,35 @@ fn each_action_is_these_events() {
                 key(SHIFT, false),
             ],
         ),
+        (
+            path(),
+            vec![to(1, 1), button(Left, true), to(2, 3), to(4, 5), to(6, 7), button(Left, false)],
+        ),
+        (
+            hold(&["s"], 50, vec![Action::click(at(3.0, 4.0))]),
+            vec![
+                key(CTRL, true),
+                key(SHIFT, true),
+                key(s, true),
+                to(3, 4),
+                button(Left, true),
+                button(Left, false),
+                key(s, false),
+                key(SHIFT, false),
+                key(CTRL, false),
+            ],
+        ),
+        (
+            sequence([Action::key("s".parse().unwrap()), Action::SelectAll]),
+            vec![
+                key(s, true),
+                key(s, false),
+                key(CTRL, true),
+                key(a, true),
+                key(a, false),
+                key(CTRL, false),
+            ],
+        ),
     ] {
         let mut fake = Fake::new(64, 48);
         let presses = events.iter().filter(|event| is_press(event)).count();
@@ -193,6 +254,10 @@ fn paces_are_kept() {
         (slow(0), 300),
         (slow(30), 300 + 99 * 30 + 10),
         (Action::click(at(500.0, 400.0)), 30 + 250),
+        (path(), 10 + 300 + 20 + 250),
+        (hold(&[], 2000, Vec::new()), 2000 + 300),
+        (hold(&[], 2000, vec![Action::click(at(500.0, 400.0))]), 2000 + 250),
+        (sequence([Action::SelectAll, Action::SelectAll]), 2 * (100 + 10) + 300),
     ] {
         let receipt = act(&mut Fake::new(640, 480), action);
         assert_eq!(receipt.elapsed, Duration::from_millis(elapsed_ms), "{:?}", receipt.action);
@@ -316,7 +381,7 @@ fn what_forbids_an_action_is_told_and_sends_nothing() {
         other => other,
     };
     let nothing: Break = |_| {};
-    let rows: [(Action, &Policy, Break, RefusalKind, &str); 14] = [
+    let rows: [(Action, &Policy, Break, RefusalKind, &str); 26] = [
         (
             click.clone(),
             &read_only,
@@ -415,6 +480,97 @@ fn what_forbids_an_action_is_told_and_sends_nothing() {
             RefusalKind::BadValue,
             "delta_x and delta_y are both 0: turn the wheel by at least one detent",
         ),
+        (
+            Action::DragAlong(Path {
+                from: at(1.0, 1.0),
+                via: vec![at(1.0, 1.0); 255],
+                to: at(2.0, 2.0),
+                duration: Duration::ZERO,
+            }),
+            &all,
+            nothing,
+            RefusalKind::BadValue,
+            "via must be 1 to 254 points, not 255",
+        ),
+        (
+            hold(&["a", "a"], 10, Vec::new()),
+            &all,
+            nothing,
+            RefusalKind::BadValue,
+            "the key a stands there twice",
+        ),
+        (
+            hold(&["a", "b", "c", "d", "e", "f", "g"], 10, Vec::new()),
+            &all,
+            nothing,
+            RefusalKind::BadValue,
+            "keys must be 1 to 8 keys, not 9",
+        ),
+        (
+            hold(&["a"], 349, vec![path(), Action::click(at(1.0, 1.0))]),
+            &all,
+            nothing,
+            RefusalKind::BadValue,
+            "the actions of the hold take 350 ms and do not fit in its 349 ms",
+        ),
+        (
+            hold(&["a"], 500, vec![path(), Action::SelectAll]),
+            &all,
+            nothing,
+            RefusalKind::BadValue,
+            "action 2: a hold takes left clicks and drags, not select_all",
+        ),
+        (
+            hold(&["a"], 500, vec![drag(4)]),
+            &all,
+            nothing,
+            RefusalKind::BadValue,
+            "action 1: in a hold a drag takes no button, count or modifiers",
+        ),
+        (
+            hold(&["a"], 500, vec![Action::click(at(1.0, 1.0)), Action::click(at(64.0, 1.0))]),
+            &all,
+            nothing,
+            RefusalKind::Outside,
+            "action 2: point (64, 1) is outside the 64x48 image of obs-1 (capture 64x48)",
+        ),
+        (
+            sequence([]),
+            &all,
+            nothing,
+            RefusalKind::BadValue,
+            "steps must be 1 to 2000 steps, not 0",
+        ),
+        (
+            sequence([Action::SelectAll, sequence([Action::SelectAll])]),
+            &all,
+            nothing,
+            RefusalKind::BadValue,
+            "step 2: a sequence takes key, hotkey, type_text, select_all, click, double_click, \
+             right_click and drag, not sequence",
+        ),
+        (
+            sequence(vec![slow_typing(); 3]),
+            &all,
+            nothing,
+            RefusalKind::BadValue,
+            "the steps ask for 1200.3 s together, and a sequence has at most 900",
+        ),
+        (
+            sequence([Action::SelectAll, Action::click(at(1.0, 1.0))]),
+            &no_clicks,
+            nothing,
+            RefusalKind::NotPermitted,
+            "the policy of this session does not allow click",
+        ),
+        (
+            sequence([Action::SelectAll, Action::type_text(text("ab"))]),
+            &all,
+            |fake| fake.untypable = "b",
+            RefusalKind::NoSuchKey,
+            "step 2: character 2 of the text (U+0062) has no key on this keyboard layout; nothing \
+             was typed",
+        ),
     ];
     for (action, policy, break_it, kind, message) in rows {
         let mut fake = Fake::new(64, 48);
@@ -434,6 +590,73 @@ fn what_forbids_an_action_is_told_and_sends_nothing() {
         break_it(&mut expected);
         assert_eq!(fake.held, expected.held, "what is not ours stays held");
     }
+}
+
+fn slow_typing() -> Action {
+    Action::TypeText { text: text(&"x".repeat(2000)), delay: Duration::from_millis(200) }
+}
+
+#[test]
+fn a_sequence_stops_at_the_first_step_that_is_not_delivered() {
+    let steps = || sequence([Action::SelectAll, drag(4), Action::type_text(text("abc"))]);
+    // Steps of 4, 11 and 6 events. What hangs at the end of a step was accepted in the end.
+    for (index, fault, completed, attempted, count, reason) in [
+        (0, Some(Fault::Refuses), 0, 1, 0, Some("failed")),
+        (3, Some(Fault::LosesTheAnswer), 0, 1, 3, Some("failed")),
+        (4, Some(Fault::Refuses), 1, 2, 4, Some("failed")),
+        (10, Some(Fault::HangsAndAccepts), 1, 2, 11, Some("timed_out")),
+        (14, Some(Fault::HangsAndAccepts), 3, 3, 21, None),
+        (10, Some(Fault::Dies), 1, 2, 10, Some("failed")),
+        (0, None, 3, 3, 21, None),
+    ] {
+        let mut fake = Fake::new(32, 24);
+        fake.fault = fault.clone().map(|fault| (index, fault));
+        let receipt = act(&mut fake, steps());
+        let told = format!("{fault:?} at {index}: {:?}", receipt.message);
+        let report = receipt.sequence.unwrap();
+        let counts = (report.total, report.completed, report.attempted, report.steps.len());
+        assert_eq!(counts, (3, completed, attempted, attempted), "{told}");
+        assert_eq!(report.stop_reason, reason, "{told}");
+        assert_eq!(receipt.delivery.delivered_count, count, "{told}");
+        assert_eq!(receipt.status == Status::Delivered, reason.is_none(), "{told}");
+        assert!(matches!(fault, Some(Fault::Dies)) || fake.held.is_empty(), "{told}");
+    }
+}
+
+#[test]
+fn a_sequence_is_stopped_between_its_steps() {
+    for (index, attempted) in [(3, 1), (14, 2)] {
+        let cancel = Cancel::new();
+        let mut fake = Fake::new(32, 24);
+        fake.fault = Some((index, Fault::Cancels(cancel.clone())));
+        let steps = sequence([Action::SelectAll, drag(4), Action::SelectAll]);
+        let receipt = act_until(&mut fake, steps, cancel);
+        let report = receipt.sequence.unwrap();
+        assert_eq!((report.attempted, report.completed), (attempted, attempted));
+        assert_eq!(report.stop_reason, Some("cancelled"));
+        assert_eq!(receipt.status, Status::Unknown);
+        assert!(receipt.message.unwrap().contains("never repeat this action"));
+    }
+    let mut fake = Fake::new(32, 24);
+    fake.fault = Some((3, Fault::Sticks));
+    let receipt = act(&mut fake, sequence([Action::SelectAll, Action::SelectAll]));
+    assert_eq!(receipt.sequence.unwrap().attempted, 1, "nothing is sent while a key is stuck");
+}
+
+#[test]
+fn a_sequence_ends_after_half_an_hour() {
+    let minutes = |minutes: u64| Duration::from_secs(60 * minutes);
+    let typing = || Action::TypeText { text: text("ab"), delay: Duration::from_millis(200) };
+    let mut fake = Fake::new(32, 24);
+    // A driver so slow that it takes a minute for one of the events of each step.
+    fake.every_fourth_takes = minutes(1);
+    let receipt = act_with(
+        &mut fake,
+        sequence(vec![typing(); 100]),
+        ExecutorOptions::new().grace(minutes(2)),
+    );
+    let report = receipt.sequence.unwrap();
+    assert_eq!((report.completed, report.stop_reason), (30, Some("timed_out")));
 }
 
 /// How many events an action has.

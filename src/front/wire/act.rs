@@ -186,18 +186,13 @@ fn drag(fields: &Fields) -> Result<Drag, Refusal> {
 
 /// A drag through points, which fix the moves and leave no choice of button or modifiers.
 fn path(fields: &Fields) -> Result<Path, Refusal> {
-    let has_modifiers = fields.modifiers()? != Modifiers::none();
-    for (field, is_there) in [
+    let choices = [
         ("steps", fields.optional("steps").is_some()),
-        ("modifiers", has_modifiers),
-        ("a button other than left", fields.button()? != Button::Left),
-    ] {
-        if is_there {
-            return Err(bad_value(format!(
-                "a drag with via takes no {}",
-                field.trim_start_matches("a ")
-            )));
-        }
+        ("modifiers", fields.modifiers()? != Modifiers::none()),
+        ("button but left", fields.button()? != Button::Left),
+    ];
+    if let Some((choice, _)) = choices.iter().find(|(_, is_made)| *is_made) {
+        return Err(bad_value(format!("a drag with via takes no {choice}")));
     }
     let via = fields.items("via")?;
     let points = (1..)
@@ -634,6 +629,34 @@ mod tests {
                     delay: Duration::from_millis(30),
                 },
             ),
+            (
+                r#"{"action":"drag","from_x":1,"from_y":2,"via":[{"x":5,"y":6}],"to_x":3,"to_y":4,"button":"left"}"#,
+                Action::DragAlong(Path {
+                    from: point(1.0, 2.0),
+                    via: vec![point(5.0, 6.0)],
+                    to: point(3.0, 4.0),
+                    duration: Duration::from_millis(500),
+                }),
+            ),
+            (
+                r#"{"action":"hold","keys":["a","shift"],"duration_ms":800,"actions":[{"action":"click","x":1,"y":2}]}"#,
+                Action::Hold(Hold {
+                    keys: vec!["a".parse().unwrap()],
+                    modifiers: Modifiers::new(["shift".parse().unwrap()]).unwrap(),
+                    duration: Duration::from_millis(800),
+                    actions: vec![Action::click(point(1.0, 2.0))],
+                }),
+            ),
+            (
+                r#"{"action":"sequence","steps":[{"action":"select_all"},{"action":"key","key":"tab","wait_ms":9}]}"#,
+                Action::Sequence(vec![
+                    Step { wait: Duration::ZERO, action: Action::SelectAll },
+                    Step {
+                        wait: Duration::from_millis(9),
+                        action: Action::key("tab".parse().unwrap()),
+                    },
+                ]),
+            ),
             (r#"{"action":"wait"}"#, Action::Wait { duration: Duration::from_secs(1) }),
             (
                 r#"{"action":"wait","seconds":0.25}"#,
@@ -758,6 +781,70 @@ mod tests {
                 "duration_ms must be 0 to 10000, not -1",
             ),
             (
+                r#"{"action":"drag","from_x":1,"from_y":2,"to_x":3,"to_y":4,"via":[{"x":1,"y":2}],"steps":9}"#,
+                BadValue,
+                "a drag with via takes no steps",
+            ),
+            (
+                r#"{"action":"drag","from_x":1,"from_y":2,"to_x":3,"to_y":4,"via":[],"button":"right"}"#,
+                BadValue,
+                "a drag with via takes no button but left",
+            ),
+            (
+                r#"{"action":"drag","from_x":1,"from_y":2,"to_x":3,"to_y":4,"via":[{"x":1,"y":2},{"x":1}]}"#,
+                MissingField,
+                "via point 2: a point needs y",
+            ),
+            (
+                r#"{"action":"drag","from_x":1,"from_y":2,"to_x":3,"to_y":4,"via":[[1,2]]}"#,
+                BadValue,
+                "via point 1: it must be an {x, y}, not an array",
+            ),
+            (
+                r#"{"action":"drag","from_x":1,"from_y":2,"to_x":3,"to_y":4,"via":[{"x":1,"y":2,"z":3}]}"#,
+                UnknownField,
+                "via point 1: a point has no field 'z': it takes x, y",
+            ),
+            (r#"{"action":"hold","keys":["a"]}"#, MissingField, "hold needs duration_ms"),
+            (
+                r#"{"action":"hold","keys":["a"],"duration_ms":0}"#,
+                BadValue,
+                "duration_ms must be 1 to 10000, not 0",
+            ),
+            (
+                r#"{"action":"hold","keys":["a"],"duration_ms":9,"actions":[]}"#,
+                BadValue,
+                "actions is empty: name some or leave it out",
+            ),
+            (
+                r#"{"action":"hold","keys":["shift","Shift"],"duration_ms":9}"#,
+                BadValue,
+                "the modifier shift stands there twice",
+            ),
+            (
+                r#"{"action":"hold","keys":["a"],"duration_ms":9,"actions":[{"action":"click","x":1,"y":2,"observation":"obs-1"}]}"#,
+                UnknownField,
+                "action 1: click has no field 'observation': it takes action, x, y, button, \
+                 count, modifiers",
+            ),
+            (
+                r#"{"action":"sequence","steps":[{"action":"select_all"},{"action":"key","wait_ms":5001}]}"#,
+                BadValue,
+                "step 2: wait_ms must be 0 to 5000, not 5001",
+            ),
+            (
+                r#"{"action":"sequence","steps":[{"action":"key","key":"nope"}]}"#,
+                BadValue,
+                "step 1: there is no key 'nope': use a letter, a digit, return, tab, escape, space, \
+                 backspace, delete, up, down, left, right, home, end, pageup, pagedown or f1 to \
+                 f12; type_text types anything else",
+            ),
+            (
+                r#"{"action":"sequence","steps":["key"]}"#,
+                BadValue,
+                "step 1: it must be an object, not a string",
+            ),
+            (
                 r#"{"action":"scroll","x":1,"y":2,"delta_y":51}"#,
                 BadValue,
                 "delta_y must be -50 to 50, not 51",
@@ -853,8 +940,15 @@ mod tests {
     #[test]
     fn a_text_is_nowhere_but_in_its_length() {
         let secret = "hunter2 OPENsesame";
-        let request = json!({"action": "type_text", "text": secret, "observation": "obs-1"});
-        let request = read(&request.to_string()).unwrap();
+        let typing = json!({"action": "type_text", "text": secret, "observation": "obs-1"});
+        let steps = json!([{"action": "type_text", "text": secret}]);
+        let sequence = json!({"action": "sequence", "steps": steps, "observation": "obs-1"});
+        for request in [typing, sequence] {
+            check_secret(&read(&request.to_string()).unwrap());
+        }
+    }
+
+    fn check_secret(request: &Request) {
         let dies = |index| Some((index, Fault::Dies));
         let mut statuses = Vec::new();
         for (fault, untypable) in [(None, ""), (dies(3), ""), (dies(0), ""), (None, "2")] {
@@ -863,10 +957,9 @@ mod tests {
             let clock = fake.clock.clone();
             let mut executor = Executor::new(&mut fake, clock, ExecutorOptions::new());
             executor.observe().unwrap();
-            let answer = executor.execute(&request).unwrap();
+            let answer = executor.execute(request).unwrap();
             statuses.push(answer.status);
             let json = receipt(&answer, None);
-            assert_eq!(json["action"]["text_length"], 18);
             let everything = format!("{json} {answer:?} {request:?}");
             for part in ["hunter", "unter2", "OPEN", "sesame"] {
                 assert!(!everything.contains(part), "{everything}");
@@ -874,5 +967,7 @@ mod tests {
         }
         use Status::{Delivered, Refused, Unknown};
         assert_eq!(statuses, [Delivered, Unknown, Unknown, Refused]);
+        let length = described(&Action::type_text(Text::new("hunter2").unwrap()));
+        assert_eq!(length["text_length"], 7);
     }
 }
