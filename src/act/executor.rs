@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::clock::{Cancel, Clock};
 use crate::error::{Error, Result};
-use crate::frame::{Frame, PixelFormat};
+use crate::frame::Frame;
 use crate::geometry::Point;
 use crate::report::{DiffOptions, Differ, Preset};
 use crate::wait::{Capture, Geometry, Source};
@@ -378,7 +378,7 @@ impl<'s> Executor<'s> {
     /// A frame and the geometry it belongs to.
     fn look(&mut self) -> Result<(Geometry, Frame)> {
         let geometry = self.surface.geometry()?;
-        let mut frame = Frame::filled(geometry.size, PixelFormat::Rgba, [0; 4]);
+        let mut frame = Frame::default();
         let give_up = self.clock.now() + LOOK_LIMIT;
         let trouble = match self.surface.capture(None, give_up, &mut frame)? {
             Capture::Taken { .. } if frame.size() == geometry.size => return Ok((geometry, frame)),

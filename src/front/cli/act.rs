@@ -10,16 +10,15 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::act::{
-    Action, Executor, ExecutorOptions, Policy, Receipt, Refusal, Request, Status, Surface,
-};
-use crate::clock::{Cancel, Clock};
+use crate::act::{Action, Executor, ExecutorOptions, Policy, Receipt, Refusal, Request, Status};
+use crate::clock::Cancel;
 use crate::error::{Error, Result};
 use crate::front::change::{Showing, show};
 use crate::front::wire;
 use crate::report::Preset;
 
 use super::args::{CompareArgs, OutputArgs, SurfaceArgs};
+use super::cancel_on_signal;
 use super::output::{Answer, say};
 
 use lines::{Line, Lines};
@@ -44,27 +43,26 @@ pub(super) struct ActArgs {
     #[arg(long, value_name = "N")]
     max_edge: Option<u32>,
     #[command(flatten)]
-    pub(super) surface: SurfaceArgs,
+    surface: SurfaceArgs,
     #[command(flatten)]
     compare: CompareArgs,
     #[command(flatten)]
     output: OutputArgs,
 }
 
-/// Carries out what the arguments ask for on an opened surface, and prints the answers.
+/// Carries out what the arguments ask for, and prints the answers.
 ///
 /// # Errors
-/// When the arguments make no sense, a file cannot be read, or the surface can no longer be seen.
-pub(super) fn run(
-    args: &ActArgs,
-    surface: &mut dyn Surface,
-    clock: Clock,
-    cancel: Cancel,
-) -> Result<ExitCode> {
-    let executor = Executor::new(surface, clock, args.options()?).with_cancel(cancel.clone());
+/// When the arguments make no sense, a file cannot be read, or the surface cannot be seen.
+pub(super) fn run(args: &ActArgs) -> Result<ExitCode> {
+    let (what, options) = (args.what()?, args.options()?);
+    let cancel = cancel_on_signal()?;
+    let mut opened = args.surface.surface.open()?;
+    let clock = opened.clock.clone();
+    let executor = Executor::new(opened.driven()?, clock, options).with_cancel(cancel.clone());
     let out = args.output.out.as_deref();
     let mut session = Session { executor, out, is_stream: false };
-    match args.what()? {
+    match what {
         What::Stream => {
             let lines = Lines::of(std::io::stdin(), wire::act::MAX_BYTES);
             let print = |answer: &Answer| say(&answer.line(args.output.json));
@@ -121,21 +119,13 @@ fn no_action(word: &str) -> Error {
     Error::usage(format!("'{word}' is no action: use {}", wire::act::action_names().join(", ")))
 }
 
-/// A file's bytes, a few more than a request may have at most.
+/// A file's bytes, of a request that is too long one more than it may have.
 fn read(path: &Path) -> Result<Vec<u8>> {
-    let cannot = |error: std::io::Error| {
-        let reason = error.to_string().to_lowercase();
-        let reason = reason.split(" (os error").next().unwrap_or_default();
-        Error::file(format!(
-            "{} cannot be read: {reason} (it is no action's name either; those are {})",
-            path.display(),
-            wire::act::action_names().join(", ")
-        ))
-        .with_source(error)
-    };
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(cannot)?;
-    file.take(wire::act::MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    let most = wire::act::MAX_BYTES as u64 + 1;
+    File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes)).map_err(|error| {
+        Error::io(format!("{} is no action's name and cannot be read", path.display()), error)
+    })?;
     Ok(bytes)
 }
 
@@ -157,9 +147,7 @@ impl Session<'_> {
     ) -> Result<u8> {
         self.is_stream = true;
         let mut code = 0;
-        let cannot =
-            |error: std::io::Error| Error::file(format!("stdin: {error}")).with_source(error);
-        while let Some(line) = lines.next(cancel).map_err(cannot)? {
+        while let Some(line) = lines.next(cancel).map_err(|error| Error::io("stdin", error))? {
             let request = match line {
                 Line::TooLong => Err(wire::act::too_long()),
                 Line::Text(text) if text.trim_ascii().is_empty() => continue,
@@ -306,9 +294,7 @@ mod tests {
             ),
             (
                 "./click",
-                "./click cannot be read: no such file or directory (it is no action's \
-                         name either; those are observe, click, right_click, double_click, hover, \
-                         drag, scroll, key, hotkey, select_all, type_text, hold, sequence, wait)",
+                "./click is no action's name and cannot be read: no such file or directory",
             ),
             ("click|1|2|3", "click takes x y: '3' is left over"),
             ("observe|now", "observe takes nothing: 'now' is left over"),

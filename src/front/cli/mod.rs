@@ -19,7 +19,6 @@ use clap::Parser as _;
 use crate::clock::Cancel;
 use crate::error::Result;
 
-use act::ActArgs;
 use args::{Cli, Command};
 use output::Trouble;
 
@@ -42,18 +41,11 @@ fn carry_out(command: Command, wants_json: bool) -> Result<ExitCode> {
         Command::Diff(args) => diff::run(&args)?,
         Command::Capture(args) => capture::run(&args)?,
         Command::Wait(args) => wait::run(&args, &cancel_on_signal()?)?,
-        Command::Act(args) => return act(&args),
+        Command::Act(args) => return act::run(&args),
         #[cfg(feature = "demo")]
         Command::Demo(args) => demo::run(&args)?,
     };
     Ok(answer.print(wants_json))
-}
-
-fn act(args: &ActArgs) -> Result<ExitCode> {
-    let cancel = cancel_on_signal()?;
-    let mut opened = args.surface.surface.open()?;
-    let clock = opened.clock.clone();
-    act::run(args, opened.driven()?, clock, cancel)
 }
 
 /// A switch thrown by Ctrl-C, SIGTERM and SIGHUP, so that a wait or an action can end with its
