@@ -1,7 +1,7 @@
 //! Pictures of a drawable: through shared memory where the server offers it, in one round trip.
 //!
-//! The shared segment is a file the server made and passed over (MIT-SHM 1.2), read with
-//! positioned reads straight into the frame: no mapping, so nothing here is unsafe.
+//! The shared segment is a file in memory that is passed to the server (MIT-SHM 1.2) and read with positioned reads straight into
+//! the frame: no mapping, so nothing here is unsafe, and no slower than a copy out of a mapping.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -34,6 +34,10 @@ const NOT_SHOWN: &str = "the window is not shown: it is minimised, or not mapped
 
 /// Every bit of a pixel.
 const ALL_PLANES: u32 = u32::MAX;
+
+/// The size of a page of memory, and of the line the processor copies at once.
+const PAGE: usize = 4096;
+const CACHE_LINE: usize = 64;
 
 /// The version of Composite that can name a window's pixmap.
 const NAMES_PIXMAPS: (u32, u32) = (0, 2);
@@ -81,7 +85,7 @@ impl Grabber {
 
     /// Whether pictures go through shared memory; tried out.
     pub(super) fn try_sharing(&mut self, link: &Link) -> Result<bool, Trouble> {
-        self.segment.hold(link, self.size)?;
+        self.segment.hold(link, self.size, &[])?;
         Ok(self.segment.memory.is_some())
     }
 
@@ -136,32 +140,15 @@ impl Grabber {
 
     /// Fills the frame if the surface still is as expected.
     fn look(&mut self, link: &Link, area: Rect, frame: &mut Frame) -> Result<Look, Trouble> {
-        self.segment.hold(link, area.size())?;
-        let (size, image) = match self.view {
-            View::Display { root } => {
-                let geometry = link.conn.get_geometry(root)?;
-                let image = self.segment.request(link, root, area)?;
-                (windows::size_from(&link.reply(geometry)?)?, image)
-            }
+        self.segment.hold(link, area.size(), frame.data())?;
+        let shot = match self.view {
+            View::Display { root } => Some(self.shoot_display(link, root, area)?),
             View::Redirected { window, pixmap, border } => {
-                let geometry = link.conn.get_geometry(window)?;
-                let image = self.request_from_pixmap(link, window, pixmap, border, area)?;
-                let geometry = link.reply(geometry)?;
-                if geometry.border_width != border {
-                    let border = geometry.border_width;
-                    self.view = View::Redirected { window, pixmap, border };
-                    return Ok(Look::Moved);
-                }
-                (windows::size_from(&geometry)?, image)
+                self.shoot_pixmap(link, window, pixmap, border, area)?
             }
-            View::Clipped { window } => {
-                let place = windows::place(link, window)?.visible(link)?;
-                let Some(area) = place.on_display(area) else {
-                    return Ok(Look::Resized(place.size));
-                };
-                (place.size, self.segment.request(link, link.root(), area)?)
-            }
+            View::Clipped { window } => Some(self.shoot_screen(link, window, area)?),
         };
+        let Some((size, image)) = shot else { return Ok(Look::Moved) };
         if size != self.size {
             return Ok(Look::Resized(size));
         }
@@ -172,22 +159,53 @@ impl Grabber {
         }
     }
 
-    fn request_from_pixmap<'a>(
+    fn shoot_display<'a>(
         &self,
+        link: &'a Link,
+        root: u32,
+        area: Rect,
+    ) -> Result<Shot<'a>, Trouble> {
+        let geometry = link.conn.get_geometry(root)?;
+        let image = self.segment.request(link, root, area)?;
+        Ok((windows::size_from(&link.reply(geometry)?)?, image))
+    }
+
+    /// The pixmap holds the border too, whose width is known for sure only with the geometry.
+    fn shoot_pixmap<'a>(
+        &mut self,
         link: &'a Link,
         window: u32,
         pixmap: u32,
         border: u16,
         area: Rect,
-    ) -> Result<Image<'a>, Trouble> {
-        let shift = i32::from(border);
-        let inside = area.moved(shift, shift).ok_or_else(|| too_far(area))?;
+    ) -> Result<Option<Shot<'a>>, Trouble> {
+        let inside = area.moved(border.into(), border.into()).ok_or_else(|| too_far(area))?;
+        let geometry = link.conn.get_geometry(window)?;
         link.conn.composite_name_window_pixmap(window, pixmap)?.ignore_error();
         let image = self.segment.request(link, pixmap, inside)?;
         link.conn.free_pixmap(pixmap)?.ignore_error();
-        Ok(image)
+        let geometry = link.reply(geometry)?;
+        if geometry.border_width != border {
+            self.view = View::Redirected { window, pixmap, border: geometry.border_width };
+            return Ok(None);
+        }
+        Ok(Some((windows::size_from(&geometry)?, image)))
+    }
+
+    fn shoot_screen<'a>(
+        &self,
+        link: &'a Link,
+        window: u32,
+        area: Rect,
+    ) -> Result<Shot<'a>, Trouble> {
+        let place = windows::place(link, window)?.visible(link)?;
+        let there = place.on_display(area).ok_or_else(|| too_far(area))?;
+        Ok((place.size, self.segment.request(link, link.root(), there)?))
     }
 }
+
+/// The size the surface had, and the picture asked for in the same breath.
+type Shot<'a> = (Size, Image<'a>);
 
 /// How a look ended.
 enum Look {
@@ -265,7 +283,14 @@ fn is_bgr(visual: &Visualtype) -> bool {
 struct Segment {
     offered: bool,
     id: u32,
-    memory: Option<(File, usize)>,
+    memory: Option<Memory>,
+}
+
+struct Memory {
+    file: File,
+    capacity: usize,
+    /// Where in the file the next picture goes.
+    offset: u16,
 }
 
 /// A picture that was asked for.
@@ -276,7 +301,7 @@ enum Image<'a> {
 
 impl Segment {
     fn new(link: &Link) -> Result<Self, Trouble> {
-        let mut offered = link.has(shm::X11_EXTENSION_NAME)?;
+        let mut offered = link.is_local() && link.has(shm::X11_EXTENSION_NAME)?;
         if offered {
             let version = link.reply(link.conn.shm_query_version()?)?;
             offered = (version.major_version, version.minor_version) >= PASSES_FILES;
@@ -284,40 +309,69 @@ impl Segment {
         Ok(Self { offered, id: link.conn.generate_id()?, memory: None })
     }
 
-    /// Makes room for a picture of `size`. Over the network the server offers memory it cannot
-    /// share: then pictures come over the socket from here on.
-    fn hold(&mut self, link: &Link, size: Size) -> Result<(), Trouble> {
+    /// Makes room for a picture of `size` that will be copied to `target`. Where the server offers
+    /// what it cannot do, as behind a forwarded socket, pictures come over the socket from here on.
+    fn hold(&mut self, link: &Link, size: Size, target: &[u8]) -> Result<(), Trouble> {
         let bytes = byte_length(size);
-        if !self.offered || self.memory.as_ref().is_some_and(|(_, held)| *held >= bytes) {
+        if !self.offered {
             return Ok(());
         }
-        if self.memory.take().is_some() {
-            link.conn.shm_detach(self.id)?.ignore_error();
+        if self.memory.as_ref().is_none_or(|memory| memory.capacity < bytes) {
+            if self.memory.take().is_some() {
+                link.conn.shm_detach(self.id)?.ignore_error();
+            }
+            match self.share(link, bytes + PAGE) {
+                Ok(file) => self.memory = Some(Memory { file, capacity: bytes, offset: 0 }),
+                Err(Trouble::Stalled) => return Err(Trouble::Stalled),
+                Err(_) => self.offered = false,
+            }
         }
-        match self.share(link, bytes) {
-            Ok(file) => self.memory = Some((file, bytes)),
-            Err(Trouble::Stalled) => return Err(Trouble::Stalled),
-            Err(_) => self.offered = false,
+        if let Some(memory) = &mut self.memory {
+            memory.offset = offset_for(target);
         }
         Ok(())
     }
 
+    /// The memory is ours and passed to the server. The other way round, a reply whose file got
+    /// lost on the way makes `x11rb` panic; here the server merely refuses.
+    #[cfg(any(target_os = "android", target_os = "freebsd", target_os = "linux"))]
     fn share(&self, link: &Link, bytes: usize) -> Result<File, Trouble> {
-        let length = u32::try_from(bytes).map_err(|_| Error::limit("the picture is too large"))?;
-        let reply = link.reply_with_fds(link.conn.shm_create_segment(self.id, length, false)?)?;
-        Ok(File::from(reply.shm_fd))
+        use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+
+        let unavailable =
+            |error: std::io::Error| Error::surface(format!("no memory to share: {error}"));
+        let theirs = memfd_create("seechange", MemfdFlags::CLOEXEC);
+        let theirs = theirs.map_err(|error| unavailable(error.into()))?;
+        ftruncate(&theirs, bytes as u64).map_err(|error| unavailable(error.into()))?;
+        let ours = theirs.try_clone().map_err(unavailable)?;
+        link.check(link.conn.shm_attach_fd(self.id, theirs, false)?)?;
+        Ok(File::from(ours))
+    }
+
+    #[cfg(not(any(target_os = "android", target_os = "freebsd", target_os = "linux")))]
+    fn share(&self, _: &Link, _: usize) -> Result<File, Trouble> {
+        Err(Error::surface("this system has no files in memory").into())
     }
 
     fn request<'a>(&self, link: &'a Link, drawable: u32, area: Rect) -> Result<Image<'a>, Trouble> {
         let (x, y, width, height) = protocol_rect(area).ok_or_else(|| too_far(area))?;
         let format = ImageFormat::Z_PIXMAP;
-        if self.memory.is_none() {
+        let Some(memory) = &self.memory else {
             let cookie = link.conn.get_image(format, drawable, x, y, width, height, ALL_PLANES)?;
             return Ok(Image::Sent(cookie));
-        }
+        };
         let (format, planes) = (format.into(), ALL_PLANES);
-        let cookie =
-            link.conn.shm_get_image(drawable, x, y, width, height, planes, format, self.id, 0)?;
+        let cookie = link.conn.shm_get_image(
+            drawable,
+            x,
+            y,
+            width,
+            height,
+            planes,
+            format,
+            self.id,
+            memory.offset.into(),
+        )?;
         Ok(Image::Shared(cookie))
     }
 
@@ -339,12 +393,22 @@ impl Segment {
 
     fn read(&self, got: usize, pixels: &mut [u8]) -> Result<(), Trouble> {
         check_length(got, pixels.len())?;
-        let Some((file, _)) = &self.memory else { return Ok(()) };
-        file.read_exact_at(pixels, 0).map_err(|error| {
+        let Some(memory) = &self.memory else { return Ok(()) };
+        memory.file.read_exact_at(pixels, memory.offset.into()).map_err(|error| {
             let message = "the memory shared with the display cannot be read";
             Error::surface(format!("{message}: {error}")).into()
         })
     }
+}
+
+/// Half a page from where the picture will be copied to, both counted from their page's start.
+///
+/// Processors with fast short copies (`rep movsb`) take six times as long when the target lies a
+/// few bytes behind the source in that count, and large allocations lie 16 bytes behind a page.
+fn offset_for(target: &[u8]) -> u16 {
+    let start = target.as_ptr().addr() % PAGE;
+    let across = (start + PAGE / 2) % PAGE / CACHE_LINE * CACHE_LINE;
+    u16::try_from(across).unwrap_or(0)
 }
 
 fn check_length(got: usize, wanted: usize) -> Result<(), Trouble> {

@@ -52,6 +52,11 @@ const NAMES: &[(&str, Keysym)] = &[
     ("win", Keysym::Super_L),
 ];
 
+/// Characters some layouts have only as a dead key, which waits for the letter to put an accent
+/// on; the space bar makes it stand alone. Those that programs disagree about are left out.
+const DEAD_KEYS: &[(char, Keysym)] =
+    &[('^', Keysym::dead_circumflex), ('`', Keysym::dead_grave), ('~', Keysym::dead_tilde)];
+
 /// The symbols of every key.
 pub(super) struct Keymap {
     first: u8,
@@ -92,29 +97,52 @@ impl Keymap {
         }
     }
 
-    /// The keys that type `character` in one stroke, in group `group` (from 0).
+    /// The strokes that type `character` in group `group` (from 0): one, or a dead key and then
+    /// the space bar. `None` when the layout has it on no key.
     ///
     /// A lit Caps Lock is accounted for: it swaps the case of keys that bear a letter.
-    pub(super) fn stroke(&self, character: char, group: usize, caps_lock: bool) -> Option<Stroke> {
+    pub(super) fn strokes(
+        &self,
+        character: char,
+        group: usize,
+        caps_lock: bool,
+    ) -> Option<Vec<Stroke>> {
         if let Some(symbol) = control(character) {
-            return Some(Stroke { modifiers: Vec::new(), key: self.key(symbol)? });
+            return Some(vec![Stroke { modifiers: Vec::new(), key: self.key(symbol)? }]);
         }
         let columns = COLUMNS.get(group)?;
-        let (level, code, row) = (0..columns.len()).find_map(|level| {
-            let mut rows = self.rows();
-            let (code, row) = rows.find(|(_, row)| at(row, columns[level]) == Some(character))?;
-            Some((level, code, row))
+        let types_it = |symbol| typed(symbol) == Some(character);
+        if let Some(stroke) = self.stroke(types_it, columns, caps_lock) {
+            return Some(vec![stroke]);
+        }
+        let (_, dead) = DEAD_KEYS.iter().find(|(stands_for, _)| *stands_for == character)?;
+        let dead = self.stroke(|symbol| symbol == *dead, columns, caps_lock)?;
+        let space = self.stroke(|symbol| symbol == Keysym::space, columns, caps_lock)?;
+        Some(vec![dead, space])
+    }
+
+    /// The keys that bring forth a symbol, with as few modifiers as can be.
+    fn stroke(
+        &self,
+        is_it: impl Fn(Keysym) -> bool,
+        columns: &[usize; 4],
+        caps_lock: bool,
+    ) -> Option<Stroke> {
+        let (level, key, row) = (0..columns.len()).find_map(|level| {
+            let has_it =
+                |row: &[Keysym]| row.get(columns[level]).is_some_and(|&symbol| is_it(symbol));
+            let (key, row) = self.rows().find(|(_, row)| has_it(row))?;
+            Some((level, key, row))
         })?;
         let swapped = caps_lock && follows_caps_lock(row, columns, level);
-        let shift = (level % 2 == 1) != swapped;
         let mut modifiers = Vec::new();
         if level >= 2 {
             modifiers.push(self.key(Keysym::ISO_Level3_Shift)?);
         }
-        if shift {
+        if (level % 2 == 1) != swapped {
             modifiers.push(self.named("shift")?);
         }
-        Some(Stroke { modifiers, key: code })
+        Some(Stroke { modifiers, key })
     }
 
     /// The key that bears a symbol, best without a modifier.
@@ -174,7 +202,7 @@ mod tests {
 
     /// Five keys as `setxkbmap de` maps them, and the modifiers.
     fn german() -> Keymap {
-        let keys: [[Keysym; 6]; 9] = [
+        let keys: [[Keysym; 6]; 11] = [
             row(&[Keysym::q, Keysym::Q, Keysym::q, Keysym::Q, Keysym::at, Keysym::Greek_OMEGA]),
             row(&[Keysym::_7, Keysym::slash, Keysym::_7, Keysym::slash, Keysym::braceleft]),
             row(&[Keysym::a, Keysym::A, Keysym::a, Keysym::A, Keysym::ae, Keysym::AE]),
@@ -184,6 +212,8 @@ mod tests {
             row(&[Keysym::ISO_Level3_Shift]),
             row(&[Keysym::Control_R]),
             row(&[Keysym::Linefeed]),
+            row(&[Keysym::space]),
+            row(&[Keysym::dead_acute, Keysym::dead_grave]),
         ];
         Keymap::new(10, 6, &keys.concat().iter().map(|symbol| symbol.raw()).collect::<Vec<_>>())
     }
@@ -208,21 +238,26 @@ mod tests {
             ('æ', true, Some(vec![ALTGR, SHIFT, 12])),
             ('Æ', false, Some(vec![ALTGR, SHIFT, 12])),
             ('Ω', false, Some(vec![ALTGR, SHIFT, 10])),
+            ('`', false, Some(vec![SHIFT, 20, 19])),
+            ('^', false, None),
+            ('´', false, None),
             ('\n', false, Some(vec![14])),
             ('\t', false, None),
             ('1', false, None),
             ('\r', false, None),
             ('é', false, None),
         ] {
-            let stroke = german().stroke(character, 0, caps_lock);
-            let pressed = stroke.map(|stroke| {
-                let keys = stroke.modifiers.into_iter().chain([stroke.key]);
+            let strokes = german().strokes(character, 0, caps_lock);
+            let pressed = strokes.map(|strokes| {
+                let keys = strokes
+                    .into_iter()
+                    .flat_map(|stroke| stroke.modifiers.into_iter().chain([stroke.key]));
                 keys.map(|code| code.0).collect::<Vec<_>>()
             });
             assert_eq!(pressed, keys, "{character:?} caps lock {caps_lock}");
         }
-        assert!(german().stroke('q', 1, false).is_some());
-        assert!(german().stroke('q', 2, false).is_none());
+        assert!(german().strokes('q', 1, false).is_some());
+        assert!(german().strokes('q', 2, false).is_none());
     }
 
     #[test]

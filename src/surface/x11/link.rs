@@ -13,21 +13,26 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use x11rb::connection::{Connection as _, RequestConnection, SequenceNumber};
-use x11rb::cookie::{Cookie, CookieWithFds, VoidCookie};
+use x11rb::cookie::{Cookie, VoidCookie};
 use x11rb::errors::{ConnectError, ConnectionError, ReplyError, ReplyOrIdError};
 use x11rb::protocol::ErrorKind;
 use x11rb::protocol::xproto::Screen;
-use x11rb::reexports::x11rb_protocol::parse_display::{ParsedDisplay, parse_display};
+use x11rb::reexports::x11rb_protocol::parse_display::{
+    ConnectAddress, ParsedDisplay, parse_display,
+};
 use x11rb::reexports::x11rb_protocol::xauth::get_auth;
 use x11rb::rust_connection::{DefaultStream, PollMode, RustConnection, Stream};
 use x11rb::utils::RawFdContainer;
-use x11rb::x11_utils::{TryParse, TryParseFd, X11Error};
+use x11rb::x11_utils::{TryParse, X11Error};
 
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 
 /// How long the display may take to answer anything but a capture, which brings its own limit.
 pub(super) const ANSWER_LIMIT: Duration = Duration::from_secs(3);
+
+/// What "for ever" comes to, for callers that set no limit: a day.
+const LONGEST_WAIT: Duration = Duration::from_secs(86_400);
 
 /// The connection proper: a pure Rust one over [`Wire`].
 pub(super) type Connection = RustConnection<Wire>;
@@ -155,6 +160,11 @@ impl Link {
         self.screen().root
     }
 
+    /// Whether files can be passed to the display's server.
+    pub(super) fn is_local(&self) -> bool {
+        self.conn.stream().is_local
+    }
+
     /// Whether the display has an extension.
     pub(super) fn has(&self, extension: &'static str) -> Result<bool, Trouble> {
         Ok(self.conn.extension_information(extension)?.is_some())
@@ -185,15 +195,6 @@ impl Link {
         cookie.reply().map_err(|error| self.remember(sequence, error.into()))
     }
 
-    /// Waits for a reply that brings file descriptors.
-    pub(super) fn reply_with_fds<R: TryParseFd>(
-        &self,
-        cookie: CookieWithFds<'_, Connection, R>,
-    ) -> Result<R, Trouble> {
-        let sequence = cookie.sequence_number();
-        cookie.reply().map_err(|error| self.remember(sequence, error.into()))
-    }
-
     /// Waits until the display has carried out a request that has no reply.
     pub(super) fn check(&self, cookie: VoidCookie<'_, Connection>) -> Result<(), Trouble> {
         let sequence = cookie.sequence_number();
@@ -211,13 +212,14 @@ impl Link {
 /// Tries each address a display name stands for, as `RustConnection::connect` does.
 fn connect_any(display: &ParsedDisplay, clock: &Clock) -> Result<Connection, ConnectError> {
     let mut last = ConnectError::UnknownError;
-    for address in display.connect_instruction() {
+    for address in addresses(display) {
         match DefaultStream::connect(&address) {
             Ok((socket, (family, peer))) => {
                 // Without readable credentials the server may still let this user in.
                 let (name, data) =
                     get_auth(family, &peer, display.display).ok().flatten().unwrap_or_default();
-                let wire = Wire::new(socket, clock);
+                let is_local = matches!(address, ConnectAddress::Socket(_));
+                let wire = Wire::new(socket, is_local, clock);
                 let screen = display.screen.into();
                 return RustConnection::connect_to_stream_with_auth_info(wire, screen, name, data);
             }
@@ -225,6 +227,15 @@ fn connect_any(display: &ParsedDisplay, clock: &Clock) -> Result<Connection, Con
         }
     }
     Err(last)
+}
+
+/// A display may be named by its socket's path. `x11rb` understands that, and then connects to
+/// display 0 all the same.
+fn addresses(display: &ParsedDisplay) -> Vec<ConnectAddress<'_>> {
+    match display.host.starts_with('/') {
+        true => vec![ConnectAddress::Socket(display.host.clone())],
+        false => display.connect_instruction().collect(),
+    }
 }
 
 fn unreachable(name: &str, error: &ConnectError) -> Error {
@@ -243,14 +254,15 @@ fn unreachable(name: &str, error: &ConnectError) -> Error {
 #[derive(Debug)]
 pub(super) struct Wire {
     socket: DefaultStream,
+    is_local: bool,
     clock: Clock,
     give_up: Mutex<Duration>,
 }
 
 impl Wire {
-    fn new(socket: DefaultStream, clock: &Clock) -> Self {
+    fn new(socket: DefaultStream, is_local: bool, clock: &Clock) -> Self {
         let give_up = clock.now().saturating_add(ANSWER_LIMIT);
-        Self { socket, clock: clock.clone(), give_up: Mutex::new(give_up) }
+        Self { socket, is_local, clock: clock.clone(), give_up: Mutex::new(give_up) }
     }
 
     fn give_up(&self) -> MutexGuard<'_, Duration> {
@@ -263,7 +275,7 @@ impl Stream for Wire {
         let give_up = *self.give_up();
         let mut fds = [PollFd::new(&self.socket, flags(mode))];
         loop {
-            let left = give_up.saturating_sub(self.clock.now());
+            let left = give_up.saturating_sub(self.clock.now()).min(LONGEST_WAIT);
             let left = Timespec::try_from(left).map_err(|_| IoErrorKind::InvalidInput)?;
             match poll(&mut fds, Some(&left)) {
                 Ok(0) => return Err(no_answer(mode)),

@@ -247,7 +247,8 @@ impl Driver for X11 {
     fn stroke_for(&mut self, character: char) -> Result<Option<Stroke>> {
         self.link.soon()?;
         let layout = self.keyboard.layout(&self.link)?;
-        Ok(layout.map.stroke(character, layout.group, layout.caps_lock))
+        let strokes = layout.map.strokes(character, layout.group, layout.caps_lock);
+        Ok(strokes.and_then(|strokes| <[Stroke; 1]>::try_from(strokes).ok()).map(|[stroke]| stroke))
     }
 
     fn send(&mut self, event: InputEvent) -> Result<()> {

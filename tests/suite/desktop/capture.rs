@@ -1,5 +1,8 @@
 //! Frames are what the display shows, whatever way they come.
 
+use std::io;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::thread;
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -132,6 +135,34 @@ fn frames_equal_the_plain_protocol() {
         let (_, frame) = region(&desktop, &mut surface, part);
         assert_eq!(pixels(&frame).1, painter.image(window, part), "{options:?}");
     }
+}
+
+/// Passes bytes between two sockets, but no files: what ssh and containers do with a display.
+fn forward(desktop: &Desktop) -> String {
+    let path = desktop.file("forwarded");
+    let listener = UnixListener::bind(&path).unwrap();
+    let server = format!("/tmp/.X11-unix/X{}", &desktop.name()[1..]);
+    thread::spawn(move || {
+        while let Ok((mut client, _)) = listener.accept() {
+            let mut server = UnixStream::connect(&server).unwrap();
+            let mut back = (server.try_clone().unwrap(), client.try_clone().unwrap());
+            thread::spawn(move || io::copy(&mut back.0, &mut back.1));
+            thread::spawn(move || io::copy(&mut client, &mut server));
+        }
+    });
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+#[ignore = "needs Xvfb"]
+fn a_forwarded_display_is_captured_without_shared_memory() {
+    let desktop = Desktop::bare("640x480x24", &[]);
+    let painter = Painter::on(&desktop);
+    painter.window((0, 0, 640, 480), 0, BLUE);
+    let forwarded = forward(&desktop);
+    let mut display = X11::open(Some(&forwarded), &Target::Display, &desktop.clock).unwrap();
+    assert!(!display.diagnose().unwrap().shared_memory);
+    assert_eq!(only_colour(&desktop.capture(&mut display)), Some(BLUE));
 }
 
 #[test]
