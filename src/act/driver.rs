@@ -30,7 +30,7 @@ impl Button {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyCode(pub u32);
 
-/// The keys that produce one character: the modifiers are pressed around the key.
+/// One key and what is held with it: the modifiers are pressed around the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stroke {
     /// Held while the key is pressed, in this order.
@@ -116,11 +116,12 @@ pub trait Driver {
     /// A name for a key, for messages: `ctrl`, or `key 37` where it has none.
     fn key_name(&mut self, code: KeyCode) -> String;
 
-    /// The keys that type one character under the current layout, `None` when there are none.
+    /// The strokes that type one character under the current layout, in order: one, or a dead key
+    /// and what makes it stand alone. `None` when no key has the character.
     ///
     /// # Errors
     /// When the input system does not answer.
-    fn stroke_for(&mut self, character: char) -> Result<Option<Stroke>>;
+    fn strokes_for(&mut self, character: char) -> Result<Option<Vec<Stroke>>>;
 
     /// Sends one event and returns when the input system has accepted it.
     ///

@@ -168,12 +168,13 @@ impl Driver for Fake {
         }
     }
 
-    fn stroke_for(&mut self, character: char) -> Result<Option<Stroke>> {
+    fn strokes_for(&mut self, character: char) -> Result<Option<Vec<Stroke>>> {
         if self.untypable.contains(character) {
             return Ok(None);
         }
         let modifiers = if character.is_ascii_uppercase() { vec![SHIFT] } else { Vec::new() };
-        Ok(Some(Stroke { modifiers, key: KeyCode(character.to_ascii_lowercase().into()) }))
+        let key = KeyCode(character.to_ascii_lowercase().into());
+        Ok(Some(vec![Stroke { modifiers, key }]))
     }
 
     fn send(&mut self, event: InputEvent) -> Result<()> {

@@ -120,7 +120,7 @@ struct Planner<'p> {
     events: Vec<Planned>,
     input_point: Option<Point>,
     /// Characters looked up before.
-    strokes: HashMap<char, Stroke>,
+    strokes: HashMap<char, Vec<Stroke>>,
 }
 
 impl Planner<'_> {
@@ -245,12 +245,15 @@ impl Planner<'_> {
     fn text(&mut self, text: &str, delay: Duration) -> Result<(), NoPlan> {
         let hold = KEY_HOLD.min(delay / 2);
         for (nth, character) in text.chars().enumerate() {
-            let stroke = match self.strokes.get(&character) {
-                Some(stroke) => stroke.clone(),
-                None => self.stroke_for(character, nth + 1)?,
+            let strokes = match self.strokes.get(&character) {
+                Some(strokes) => strokes.clone(),
+                None => self.strokes_for(character, nth + 1)?,
             };
-            let wait = if nth == 0 { Duration::ZERO } else { delay - hold };
-            self.stroke(&stroke, wait, hold);
+            let mut wait = if nth == 0 { Duration::ZERO } else { delay - hold };
+            for stroke in &strokes {
+                self.stroke(stroke, wait, hold);
+                wait = Duration::ZERO;
+            }
         }
         Ok(())
     }
@@ -266,10 +269,10 @@ impl Planner<'_> {
     }
 
     /// The message names the character by number and code point, never the text around it.
-    fn stroke_for(&mut self, character: char, nth: usize) -> Result<Stroke, NoPlan> {
-        if let Some(stroke) = self.driver.stroke_for(character)? {
-            self.strokes.insert(character, stroke.clone());
-            return Ok(stroke);
+    fn strokes_for(&mut self, character: char, nth: usize) -> Result<Vec<Stroke>, NoPlan> {
+        if let Some(strokes) = self.driver.strokes_for(character)? {
+            self.strokes.insert(character, strokes.clone());
+            return Ok(strokes);
         }
         let code = u32::from(character);
         Err(NoPlan::Refused(Refusal::new(

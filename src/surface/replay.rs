@@ -137,8 +137,7 @@ impl Inner {
         let unreadable = |path: &Path, error: std::io::Error| {
             Error::file(format!("{}: cannot be read", path.display())).with_source(error)
         };
-        let folder =
-            self.folder.canonicalize().map_err(|error| unreadable(&self.folder, error))?;
+        let folder = self.folder.canonicalize().map_err(|error| unreadable(&self.folder, error))?;
         for file in &self.files {
             let path = self.folder.join(file);
             let real = path.canonicalize().map_err(|error| unreadable(&path, error))?;

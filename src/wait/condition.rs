@@ -355,7 +355,9 @@ impl WaitOptions {
             return (self.settle_within, "the time to settle");
         }
         match self.input_at {
-            Some(input_at) => (self.timeout.saturating_sub(input_at), "the timeout after the input"),
+            Some(input_at) => {
+                (self.timeout.saturating_sub(input_at), "the timeout after the input")
+            }
             None => (self.timeout, "a timeout"),
         }
     }

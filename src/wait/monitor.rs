@@ -11,9 +11,7 @@ use crate::report::DiffOptions;
 use super::condition::{Condition, Kind, WaitOptions};
 use super::motion::{Motion, Sight};
 use super::net::{BLINK_PATIENCE, Net};
-use super::outcome::{
-    Flag, Observation, Outcome, OutcomeKind, SetAside, Term, Unmet,
-};
+use super::outcome::{Flag, Observation, Outcome, OutcomeKind, SetAside, Term, Unmet};
 use super::periodic::Periodicity;
 use super::presence::{Presence, Run};
 use super::schedule::Gaps;
@@ -315,7 +313,13 @@ impl Monitor {
 
 /// Taking looks in.
 impl Monitor {
-    fn see_frame(&mut self, began: Duration, ended: Duration, id: u64, frame: &Frame) -> Result<()> {
+    fn see_frame(
+        &mut self,
+        began: Duration,
+        ended: Duration,
+        id: u64,
+        frame: &Frame,
+    ) -> Result<()> {
         self.without_evidence = 0;
         self.last_at = began;
         if frame.size() != self.bounds.size() && !self.follow_resize(began, ended, frame)? {
@@ -530,10 +534,7 @@ impl Monitor {
         if matches!(self.rule, Rule::Settled)
             && self.decision.is_none()
             && self.is_quiet(self.last_at)
-            && self
-                .net
-                .standing(self.last_at, self.hold, patience, self.captures_needed)
-                .is_some()
+            && self.net.standing(self.last_at, self.hold, patience, self.captures_needed).is_some()
         {
             self.decide(OutcomeKind::Met, self.last_at, self.last_at);
         }

@@ -217,7 +217,8 @@ impl Net {
     fn follow_suspects(&mut self, at: Duration, areas: &[(Rect, u64)], frame: &Frame) {
         let Self { suspects, carets, spots, baseline, .. } = self;
         suspects.retain_mut(|suspect| {
-            let is_covered = areas.iter().any(|(rect, _)| rect.intersection(suspect.rect).is_some());
+            let is_covered =
+                areas.iter().any(|(rect, _)| rect.intersection(suspect.rect).is_some());
             let look = fingerprint(frame, suspect.rect);
             let goes_on = spots.contains(&suspect.rect) || (is_covered && look == suspect.look);
             if goes_on {

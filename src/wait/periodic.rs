@@ -83,7 +83,8 @@ impl Periodicity {
         let mut regions: Vec<Periodic> = Vec::new();
         for (rect, period) in self.repeating() {
             let mut joined = Periodic { rect, period };
-            while let Some(index) = regions.iter().position(|other| touches(other.rect, joined.rect))
+            while let Some(index) =
+                regions.iter().position(|other| touches(other.rect, joined.rect))
             {
                 let other = regions.swap_remove(index);
                 joined.rect = joined.rect.union(other.rect);

@@ -51,8 +51,7 @@ impl Template {
             let bottom = (region.bottom() + 1).checked_sub(size.height())?;
             Rect::from_edges(region.x(), region.y(), right, bottom)
         });
-        let is_clear =
-            |place: Rect| !ignored.iter().any(|out| out.intersection(place).is_some());
+        let is_clear = |place: Rect| !ignored.iter().any(|out| out.intersection(place).is_some());
         let first = |corners: Rect| self.find_corner(frame.as_ref(), corners, &is_clear);
         fitting.filter_map(first).min_by_key(|place| (place.y(), place.x()))
     }
@@ -92,9 +91,8 @@ impl Template {
             true
         };
         let at = |point: Point| frame.rgba(Point::new(place.x() + point.x, place.y() + point.y));
-        let differs = |wanted: [u8; 4], seen: [u8; 4]| {
-            wanted[3] > 0 && self.tolerance.differs(wanted, seen)
-        };
+        let differs =
+            |wanted: [u8; 4], seen: [u8; 4]| wanted[3] > 0 && self.tolerance.differs(wanted, seen);
         let probed: u64 =
             self.probes.iter().map(|&(point, colour)| u64::from(differs(colour, at(point)))).sum();
         if probed > self.budget {

@@ -31,7 +31,8 @@ fn duration(text: &str) -> Duration {
 fn request(folder: &Path, args: &[String]) -> Result<Request, Error> {
     let mut words = args.iter().map(String::as_str);
     let name = words.next().unwrap();
-    let mut picture = || -> Result<Frame, Error> { frame::read(&folder.join(words.next().unwrap())) };
+    let mut picture =
+        || -> Result<Frame, Error> { frame::read(&folder.join(words.next().unwrap())) };
     let mut condition = match name {
         "stable" => Condition::stable(),
         "changed" => Condition::changed(),
@@ -89,9 +90,11 @@ fn at_path(outcome: &Outcome, path: &str) -> Value {
         "late_ms" => json!(outcome.late.map(|late| late.as_millis())),
         "found" => rects(outcome.found.as_slice()),
         "flags" => outcome.flags.iter().map(|flag| flag.name()).collect(),
-        "transients" => {
-            outcome.transients.iter().flat_map(|one| rects(&one.areas).as_array().cloned()).collect()
-        }
+        "transients" => outcome
+            .transients
+            .iter()
+            .flat_map(|one| rects(&one.areas).as_array().cloned())
+            .collect(),
         "unmet.moving" => rects(&outcome.unmet.as_ref().unwrap().moving),
         "ignored.carets" => rects(&outcome.ignored.carets),
         "ignored.periodic" => {

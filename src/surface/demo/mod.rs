@@ -155,12 +155,13 @@ impl Driver for Demo {
         keyboard::name_of(code).map_or_else(|| format!("key {}", code.0), str::to_owned)
     }
 
-    fn stroke_for(&mut self, character: char) -> Result<Option<Stroke>> {
+    fn strokes_for(&mut self, character: char) -> Result<Option<Vec<Stroke>>> {
         let shift = keyboard::named_key(keyboard::SHIFT);
-        Ok(keyboard::key_typing(character).map(|(key, needs_shift)| Stroke {
+        let stroke = |(key, needs_shift)| Stroke {
             modifiers: shift.filter(|_| needs_shift).into_iter().collect(),
             key,
-        }))
+        };
+        Ok(keyboard::key_typing(character).map(|typing| vec![stroke(typing)]))
     }
 
     fn send(&mut self, event: InputEvent) -> Result<()> {

@@ -58,9 +58,12 @@ impl User {
         names.iter().rev().for_each(|name| self.key(name, false));
     }
 
+    fn strokes(&mut self, text: &str) -> Vec<Stroke> {
+        text.chars().flat_map(|c| self.demo.strokes_for(c).unwrap().unwrap()).collect()
+    }
+
     fn type_text(&mut self, text: &str) {
-        for character in text.chars() {
-            let stroke = self.demo.stroke_for(character).unwrap().unwrap();
+        for stroke in self.strokes(text) {
             let codes: Vec<KeyCode> = stroke.modifiers.into_iter().chain([stroke.key]).collect();
             codes.iter().for_each(|&code| self.send(InputEvent::Key { code, down: true }));
             codes.iter().rev().for_each(|&code| self.send(InputEvent::Key { code, down: false }));

@@ -1,7 +1,7 @@
 //! What works on a display, as plain data.
 
 use x11rb::connection::Connection as _;
-use x11rb::protocol::{composite, damage, shm, xtest};
+use x11rb::protocol::{composite, damage, shm, xkb, xtest};
 
 use crate::act::{Button, Held};
 use crate::error::Result;
@@ -104,6 +104,11 @@ const EXTENSIONS: &[(&str, &str, &str)] = &[
         "no input is possible; start the server with +extension XTEST",
     ),
     (
+        xkb::X11_EXTENSION_NAME,
+        "the keyboard layout",
+        "no key can be pressed; start the server with +extension XKEYBOARD",
+    ),
+    (
         damage::X11_EXTENSION_NAME,
         "being told of changes early",
         "waits notice changes only at their next look; start the server with +extension DAMAGE",
@@ -124,7 +129,7 @@ pub(super) fn diagnose(x11: &mut X11) -> Result<Diagnosis> {
 
 fn examine(x11: &mut X11, held: Held, held_names: Vec<String>) -> Result<Diagnosis, Trouble> {
     let pointer = input::pointer(&x11.link)?;
-    let caps_lock = x11.keyboard.layout(&x11.link)?.caps_lock;
+    let caps_lock = x11.keyboard.layout(&x11.link)?.1.caps_lock();
     let shared_memory = x11.grabber.try_sharing(&x11.link)?;
     let (link, atoms) = (&x11.link, &x11.atoms);
     let setup = link.conn.setup();

@@ -2,20 +2,25 @@
 
 use x11rb::connection::Connection as _;
 use x11rb::protocol::Event;
+use x11rb::protocol::xkb::{
+    self, ConnectionExt as _, EventType, KeySymMap, MapPart, SelectEventsAux, VMod,
+};
 use x11rb::protocol::xproto::{
     BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ConnectionExt as _, KEY_PRESS_EVENT,
-    KEY_RELEASE_EVENT, KeyButMask, MOTION_NOTIFY_EVENT, QueryPointerReply,
+    KEY_RELEASE_EVENT, KeyButMask, MOTION_NOTIFY_EVENT, ModMask, QueryPointerReply,
 };
 use x11rb::protocol::xtest::ConnectionExt as _;
+
+use xkeysym::Keysym;
 
 use crate::act::{Button, Held, KeyCode, Wheel};
 use crate::error::Error;
 
-use super::keymap::Keymap;
+use super::keymap::{Key, KeyType, Keymap, State};
 use super::link::{Link, Trouble};
 
-/// Where a pointer's state keeps the number of the keyboard group.
-const GROUP_SHIFT: u16 = 13;
+/// The keyboard that all the others feed.
+const KEYBOARD: u16 = 0x100;
 
 /// The motion detail that means absolute coordinates.
 const ABSOLUTE: u8 = 0;
@@ -24,23 +29,20 @@ const ABSOLUTE: u8 = 0;
 #[derive(Default)]
 pub(super) struct Keyboard {
     map: Option<Keymap>,
-}
-
-/// The layout, and which part of it is in force.
-pub(super) struct Layout<'a> {
-    pub(super) map: &'a Keymap,
-    /// The active group, from 0.
-    pub(super) group: usize,
-    pub(super) caps_lock: bool,
+    is_listening: bool,
 }
 
 impl Keyboard {
-    /// The layout as it is now. The round trip for the locks also brings every notice of change
-    /// the server has sent before.
-    pub(super) fn layout(&mut self, link: &Link) -> Result<Layout<'_>, Trouble> {
-        let state = pointer(link)?.mask;
+    /// The layout and the state as they are now. The round trip for the state also brings every
+    /// notice of change the server has sent before.
+    pub(super) fn layout(&mut self, link: &Link) -> Result<(&Keymap, State), Trouble> {
+        if !self.is_listening {
+            listen(link)?;
+            self.is_listening = true;
+        }
+        let state = link.reply(link.conn.xkb_get_state(KEYBOARD)?)?;
         while let Some(event) = link.conn.poll_for_event()? {
-            if matches!(event, Event::MappingNotify(_)) {
+            if tells_of_a_new_layout(&event) {
                 self.map = None;
             }
         }
@@ -48,16 +50,95 @@ impl Keyboard {
             Some(map) => map,
             None => read(link)?,
         };
-        let group = usize::from(u16::from(state) >> GROUP_SHIFT & 3);
-        Ok(Layout { map: self.map.insert(map), group, caps_lock: state.contains(KeyButMask::LOCK) })
+        let group = u8::from(state.group).into();
+        let state = State { group, modifiers: bits(state.mods) };
+        Ok((self.map.insert(map), state))
     }
 }
 
+/// Asks to be told when the layout changes.
+fn listen(link: &Link) -> Result<(), Trouble> {
+    let missing = "this display has no XKEYBOARD extension, which typing needs";
+    if !link.has(xkb::X11_EXTENSION_NAME)? {
+        return Err(Error::surface(missing).into());
+    }
+    if !link.reply(link.conn.xkb_use_extension(1, 0)?)?.supported {
+        return Err(Error::surface(missing).into());
+    }
+    let events = EventType::NEW_KEYBOARD_NOTIFY | EventType::MAP_NOTIFY;
+    let none = EventType::from(0_u16);
+    let details = SelectEventsAux::new();
+    let asked = link.conn.xkb_select_events(KEYBOARD, none, events, parts(), parts(), &details)?;
+    link.check(asked)
+}
+
+const fn tells_of_a_new_layout(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::XkbMapNotify(_) | Event::XkbNewKeyboardNotify(_) | Event::MappingNotify(_)
+    )
+}
+
 fn read(link: &Link) -> Result<Keymap, Trouble> {
-    let (first, last) = (link.conn.setup().min_keycode, link.conn.setup().max_keycode);
-    let count = last.saturating_sub(first).saturating_add(1);
-    let reply = link.reply(link.conn.get_keyboard_mapping(first, count)?)?;
-    Ok(Keymap::new(first, reply.keysyms_per_keycode, &reply.keysyms))
+    let none = MapPart::from(0_u16);
+    let (k, n) = (0, 0);
+    let asked = link.conn.xkb_get_map(
+        KEYBOARD,
+        parts(),
+        none,
+        k,
+        n,
+        k,
+        n,
+        k,
+        n,
+        k,
+        n,
+        VMod::from(0_u16),
+        k,
+        n,
+        k,
+        n,
+        k,
+        n,
+    )?;
+    let reply = link.reply(asked)?;
+    let map = reply.map;
+    let modifiers = map.modmap_rtrn.unwrap_or_default().into_iter();
+    Ok(Keymap {
+        first: reply.first_key_sym,
+        keys: map.syms_rtrn.unwrap_or_default().into_iter().map(key_from).collect(),
+        types: map.types_rtrn.unwrap_or_default().into_iter().map(type_from).collect(),
+        modifiers: modifiers.map(|each| (KeyCode(each.keycode.into()), bits(each.mods))).collect(),
+    })
+}
+
+fn key_from(key: KeySymMap) -> Key {
+    Key {
+        group_info: key.group_info,
+        types: key.kt_index,
+        width: key.width.into(),
+        symbols: key.syms.into_iter().map(Keysym::new).collect(),
+    }
+}
+
+fn type_from(kind: xkb::KeyType) -> KeyType {
+    let kept = kind.preserve.iter().map(|each| bits(each.mask)).chain(std::iter::repeat(0));
+    let entries = kind.map.iter().zip(kept).filter(|(entry, _)| entry.active);
+    KeyType {
+        mask: bits(kind.mods_mask),
+        entries: entries.map(|(entry, kept)| (bits(entry.mods_mask), entry.level, kept)).collect(),
+    }
+}
+
+/// The parts of a layout that are read.
+fn parts() -> MapPart {
+    MapPart::KEY_TYPES | MapPart::KEY_SYMS | MapPart::MODIFIER_MAP
+}
+
+/// The eight real modifiers; the protocol has no others in a mask.
+fn bits(mask: ModMask) -> u8 {
+    u16::from(mask).to_le_bytes()[0]
 }
 
 /// The pointer's place and the state of buttons and locks.
@@ -96,7 +177,17 @@ pub(super) fn button(link: &Link, button: Button, down: bool) -> Result<(), Trou
         Button::Middle => 2,
         Button::Right => 3,
     };
-    send(link, if down { BUTTON_PRESS_EVENT } else { BUTTON_RELEASE_EVENT }, number, (0, 0))
+    let physical = physical(link, number)?;
+    send(link, if down { BUTTON_PRESS_EVENT } else { BUTTON_RELEASE_EVENT }, physical, (0, 0))
+}
+
+/// The button that programs see as `number`: a left-handed user has them swapped.
+fn physical(link: &Link, number: u8) -> Result<u8, Trouble> {
+    let map = link.reply(link.conn.get_pointer_mapping()?)?.map;
+    let found = (1..=u8::MAX).zip(map).find(|(_, means)| *means == number);
+    found.map(|(physical, _)| physical).ok_or_else(|| {
+        Error::surface(format!("the pointer has no button {number}: see xmodmap -pp")).into()
+    })
 }
 
 pub(super) fn key(link: &Link, code: KeyCode, down: bool) -> Result<(), Trouble> {
@@ -113,8 +204,9 @@ pub(super) fn wheel(link: &Link, wheel: Wheel) -> Result<(), Trouble> {
         Wheel::Left => 6,
         Wheel::Right => 7,
     };
-    send(link, BUTTON_PRESS_EVENT, number, (0, 0))?;
-    send(link, BUTTON_RELEASE_EVENT, number, (0, 0))
+    let physical = physical(link, number)?;
+    send(link, BUTTON_PRESS_EVENT, physical, (0, 0))?;
+    send(link, BUTTON_RELEASE_EVENT, physical, (0, 0))
 }
 
 fn send(link: &Link, kind: u8, detail: u8, (x, y): (i16, i16)) -> Result<(), Trouble> {

@@ -4,10 +4,6 @@ use xkeysym::Keysym;
 
 use crate::act::{KeyCode, Stroke};
 
-/// The columns of the core keyboard mapping that hold the four levels (plain, shift, AltGr, both)
-/// of the first and of the second group.
-const COLUMNS: [[usize; 4]; 2] = [[0, 1, 4, 5], [2, 3, 6, 7]];
-
 /// The first and last key of the number pad. Its digits depend on the Num Lock, so text never
 /// goes through it.
 const KEYPAD: std::ops::RangeInclusive<u32> = 0xff80..=0xffbd;
@@ -57,104 +53,180 @@ const NAMES: &[(&str, Keysym)] = &[
 const DEAD_KEYS: &[(char, Keysym)] =
     &[('^', Keysym::dead_circumflex), ('`', Keysym::dead_grave), ('~', Keysym::dead_tilde)];
 
-/// The symbols of every key.
+/// The Lock modifier, which Caps Lock sets.
+const LOCK: u8 = 1 << 1;
+
+/// A layout as the X keyboard extension describes it.
+#[derive(Default)]
 pub(super) struct Keymap {
-    first: u8,
-    width: usize,
-    symbols: Vec<Keysym>,
+    /// The keycode of the first of `keys`.
+    pub(super) first: u8,
+    pub(super) keys: Vec<Key>,
+    pub(super) types: Vec<KeyType>,
+    /// The real modifiers each key sets.
+    pub(super) modifiers: Vec<(KeyCode, u8)>,
+}
+
+/// What is on one key.
+#[derive(Default)]
+pub(super) struct Key {
+    /// How many groups there are, and what a group beyond them means, as the protocol packs it.
+    pub(super) group_info: u8,
+    /// The type of each group.
+    pub(super) types: [u8; 4],
+    /// How many levels a group takes in `symbols`.
+    pub(super) width: usize,
+    /// The symbols of the first group, then those of the next.
+    pub(super) symbols: Vec<Keysym>,
+}
+
+/// Which modifiers lead to which level.
+#[derive(Default)]
+pub(super) struct KeyType {
+    /// The modifiers it looks at.
+    pub(super) mask: u8,
+    /// Of those exactly these, the level they lead to, and which of them act on the symbol too.
+    /// What is not listed leads to level 0.
+    pub(super) entries: Vec<(u8, u8, u8)>,
+}
+
+/// The state the keyboard is in.
+#[derive(Clone, Copy, Default)]
+pub(super) struct State {
+    /// The active group, from 0.
+    pub(super) group: usize,
+    /// The real modifiers in effect: locks, and what is held.
+    pub(super) modifiers: u8,
+}
+
+impl State {
+    pub(super) const fn caps_lock(self) -> bool {
+        self.modifiers & LOCK != 0
+    }
 }
 
 impl Keymap {
-    /// From the core mapping: `width` symbols a key, beginning with keycode `first`.
-    pub(super) fn new(first: u8, width: u8, symbols: &[u32]) -> Self {
-        let symbols = symbols.iter().copied().map(Keysym::new).collect();
-        Self { first, width: usize::from(width).max(1), symbols }
-    }
-
     /// The key with a name of the action contract.
-    pub(super) fn named(&self, name: &str) -> Option<KeyCode> {
+    pub(super) fn named(&self, name: &str, state: State) -> Option<KeyCode> {
         let listed = NAMES.iter().filter(|(known, _)| *known == name).map(|(_, symbol)| *symbol);
         let mut letters = name.chars();
         let letter = letters.next().filter(|first| {
             letters.next().is_none() && (first.is_ascii_lowercase() || first.is_ascii_digit())
         });
-        listed.chain(letter.map(Keysym::from_char)).find_map(|symbol| self.key(symbol))
+        let mut symbols = listed.chain(letter.map(Keysym::from_char));
+        symbols.find_map(|symbol| self.key_with(symbol, state.group))
     }
 
     /// A name for a key, for messages.
-    pub(super) fn name(&self, code: KeyCode) -> String {
-        let symbol = self.rows().find(|(known, _)| *known == code).map(|(_, row)| row[0]);
-        let Some(symbol) = symbol.filter(|symbol| *symbol != Keysym::NoSymbol) else {
+    pub(super) fn name(&self, code: KeyCode, state: State) -> String {
+        let key = self.keys().find(|(known, _)| *known == code).map(|(_, key)| key);
+        let Some(symbol) = key.and_then(|key| key.group(state.group).first().copied()) else {
             return number(code);
         };
         if let Some((name, _)) = NAMES.iter().find(|(_, named)| *named == symbol) {
             return (*name).to_owned();
         }
-        match (typed(symbol), symbol.name()) {
+        match (typed(symbol), symbol.name().filter(|_| symbol != Keysym::NoSymbol)) {
             (Some(letter), _) => letter.to_string(),
             (None, Some(name)) => name.trim_start_matches("XK_").to_lowercase(),
             (None, None) => number(code),
         }
     }
 
-    /// The strokes that type `character` in group `group` (from 0): one, or a dead key and then
-    /// the space bar. `None` when the layout has it on no key.
-    ///
-    /// A lit Caps Lock is accounted for: it swaps the case of keys that bear a letter.
-    pub(super) fn strokes(
-        &self,
-        character: char,
-        group: usize,
-        caps_lock: bool,
-    ) -> Option<Vec<Stroke>> {
+    /// The strokes that type `character`: one, or a dead key and then the space bar. `None` when
+    /// the layout has it on no key. What is locked, such as Caps Lock, is reckoned with.
+    pub(super) fn strokes(&self, character: char, state: State) -> Option<Vec<Stroke>> {
         if let Some(symbol) = control(character) {
-            return Some(vec![Stroke { modifiers: Vec::new(), key: self.key(symbol)? }]);
+            let key = self.key_with(symbol, state.group)?;
+            return Some(vec![Stroke { modifiers: Vec::new(), key }]);
         }
-        let columns = COLUMNS.get(group)?;
-        let types_it = |symbol| typed(symbol) == Some(character);
-        if let Some(stroke) = self.stroke(types_it, columns, caps_lock) {
+        if let Some(stroke) = self.stroke(state, |symbol| typed(symbol) == Some(character)) {
             return Some(vec![stroke]);
         }
         let (_, dead) = DEAD_KEYS.iter().find(|(stands_for, _)| *stands_for == character)?;
-        let dead = self.stroke(|symbol| symbol == *dead, columns, caps_lock)?;
-        let space = self.stroke(|symbol| symbol == Keysym::space, columns, caps_lock)?;
+        let dead = self.stroke(state, |symbol| symbol == *dead)?;
+        let space = self.stroke(state, |symbol| symbol == Keysym::space)?;
         Some(vec![dead, space])
     }
 
     /// The keys that bring forth a symbol, with as few modifiers as can be.
-    fn stroke(
-        &self,
-        is_it: impl Fn(Keysym) -> bool,
-        columns: &[usize; 4],
-        caps_lock: bool,
-    ) -> Option<Stroke> {
-        let (level, key, row) = (0..columns.len()).find_map(|level| {
-            let has_it =
-                |row: &[Keysym]| row.get(columns[level]).is_some_and(|&symbol| is_it(symbol));
-            let (key, row) = self.rows().find(|(_, row)| has_it(row))?;
-            Some((level, key, row))
-        })?;
-        let swapped = caps_lock && follows_caps_lock(row, columns, level);
-        let mut modifiers = Vec::new();
-        if level >= 2 {
-            modifiers.push(self.key(Keysym::ISO_Level3_Shift)?);
-        }
-        if (level % 2 == 1) != swapped {
-            modifiers.push(self.named("shift")?);
-        }
-        Some(Stroke { modifiers, key })
-    }
-
-    /// The key that bears a symbol, best without a modifier.
-    fn key(&self, symbol: Keysym) -> Option<KeyCode> {
-        (0..self.width).find_map(|column| {
-            self.rows().find(|(_, row)| row[column] == symbol).map(|(code, _)| code)
+    fn stroke(&self, state: State, is_it: impl Fn(Keysym) -> bool) -> Option<Stroke> {
+        self.chords(state.group).into_iter().find_map(|(modifiers, bits)| {
+            let bits = bits | state.modifiers;
+            let brings = |key: &Key| self.symbol(key, state.group, bits).is_some_and(&is_it);
+            let (key, _) = self.keys().find(|(_, key)| brings(key))?;
+            Some(Stroke { modifiers, key })
         })
     }
 
-    fn rows(&self) -> impl Iterator<Item = (KeyCode, &[Keysym])> {
-        let codes = (u32::from(self.first)..).map(KeyCode);
-        codes.zip(self.symbols.chunks_exact(self.width))
+    /// The ways to choose a level, the shortest first, and the modifiers each sets.
+    fn chords(&self, group: usize) -> Vec<(Vec<KeyCode>, u8)> {
+        let shifts = [Keysym::Shift_L, Keysym::ISO_Level3_Shift, Keysym::ISO_Level5_Shift];
+        let mut chords = vec![(Vec::new(), 0)];
+        for symbol in shifts {
+            let key = self.key_with(symbol, group);
+            let bits = key.and_then(|key| self.modifiers.iter().find(|(known, _)| *known == key));
+            let Some(&(key, bits)) = bits else { continue };
+            for (keys, set) in chords.clone() {
+                chords.push((keys.into_iter().chain([key]).collect(), set | bits));
+            }
+        }
+        chords.sort_by_key(|(keys, _)| keys.len());
+        chords
+    }
+
+    /// What a key brings forth when `modifiers` are in effect.
+    fn symbol(&self, key: &Key, group: usize, modifiers: u8) -> Option<Keysym> {
+        let group = key.effective(group)?;
+        let kind = self.types.get(usize::from(key.types[group]))?;
+        let set = modifiers & kind.mask;
+        let entry = kind.entries.iter().find(|(mods, ..)| *mods == set);
+        let &(_, level, kept) = entry.unwrap_or(&(0, 0, 0));
+        let symbol = *key.levels(group).get(usize::from(level))?;
+        // A Lock the type does not use itself makes capitals.
+        let is_used = kind.mask & LOCK & !kept != 0;
+        Some(if modifiers & LOCK != 0 && !is_used { capital(symbol) } else { symbol })
+    }
+
+    /// The key that bears a symbol: in this group with as few modifiers as can be, else anywhere.
+    fn key_with(&self, symbol: Keysym, group: usize) -> Option<KeyCode> {
+        let levels = 0..self.keys.iter().map(|key| key.width).max().unwrap_or(0);
+        let here = levels.clone().find_map(|level| {
+            self.keys().find(|(_, key)| key.group(group).get(level) == Some(&symbol))
+        });
+        let anywhere = || self.keys().find(|(_, key)| key.symbols.contains(&symbol));
+        here.or_else(anywhere).map(|(code, _)| code)
+    }
+
+    fn keys(&self) -> impl Iterator<Item = (KeyCode, &Key)> {
+        (u32::from(self.first)..).map(KeyCode).zip(&self.keys)
+    }
+}
+
+impl Key {
+    /// The symbols of a group, by level; of the one that stands in when there is no such group.
+    fn group(&self, group: usize) -> &[Keysym] {
+        self.effective(group).map_or(&[], |group| self.levels(group))
+    }
+
+    fn levels(&self, group: usize) -> &[Keysym] {
+        let start = group * self.width;
+        self.symbols.get(start..start + self.width).unwrap_or_default()
+    }
+
+    /// The group in use when `group` is active, `None` for a key without any.
+    fn effective(&self, group: usize) -> Option<usize> {
+        let count = usize::from(self.group_info & 0x0f).min(self.types.len());
+        if group < count || count == 0 {
+            return Some(group).filter(|group| *group < count);
+        }
+        let redirect = usize::from(self.group_info >> 4 & 3);
+        Some(match self.group_info & 0xc0 {
+            0x40 => count - 1,
+            0x80 if redirect < count => redirect,
+            0x80 => 0,
+            _ => group % count,
+        })
     }
 }
 
@@ -172,54 +244,98 @@ fn control(character: char) -> Option<Keysym> {
     }
 }
 
-fn at(row: &[Keysym], column: usize) -> Option<char> {
-    row.get(column).copied().and_then(typed)
-}
-
 /// The character a symbol types; none for those that only name a key.
 fn typed(symbol: Keysym) -> Option<char> {
     let on_keypad = KEYPAD.contains(&symbol.raw());
     symbol.key_char().filter(|character| !on_keypad && !character.is_control())
 }
 
-/// Caps Lock swaps a level with its neighbour where both are the two cases of one letter, and
-/// only on keys whose plain levels are a letter too: the automatic key types of XKB.
-fn follows_caps_lock(row: &[Keysym], columns: &[usize; 4], level: usize) -> bool {
-    let pair = level / 2 * 2;
-    [0, pair].into_iter().all(|first| {
-        let lower = at(row, columns[first]);
-        let upper = at(row, columns[first + 1]);
-        match (lower, upper) {
-            (Some(lower), Some(upper)) => lower != upper && lower.to_uppercase().eq([upper]),
-            _ => false,
-        }
-    })
+fn capital(symbol: Keysym) -> Keysym {
+    let mut upper = typed(symbol).into_iter().flat_map(char::to_uppercase);
+    match (upper.next(), upper.next()) {
+        (Some(upper), None) => Keysym::from_char(upper),
+        _ => symbol,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Five keys as `setxkbmap de` maps them, and the modifiers.
+    const SHIFT: u8 = 1;
+    const LEVEL3: u8 = 1 << 7;
+
+    /// Some keys as `setxkbmap de,us` maps them, and the modifiers.
     fn german() -> Keymap {
-        let keys: [[Keysym; 6]; 11] = [
-            row(&[Keysym::q, Keysym::Q, Keysym::q, Keysym::Q, Keysym::at, Keysym::Greek_OMEGA]),
-            row(&[Keysym::_7, Keysym::slash, Keysym::_7, Keysym::slash, Keysym::braceleft]),
-            row(&[Keysym::a, Keysym::A, Keysym::a, Keysym::A, Keysym::ae, Keysym::AE]),
-            row(&[Keysym::KP_1]),
-            row(&[Keysym::Return]),
-            row(&[Keysym::Shift_L]),
-            row(&[Keysym::ISO_Level3_Shift]),
-            row(&[Keysym::Control_R]),
-            row(&[Keysym::Linefeed]),
-            row(&[Keysym::space]),
-            row(&[Keysym::dead_acute, Keysym::dead_grave]),
+        use Keysym as K;
+        let keys = vec![
+            key(SEMIALPHABETIC, &[K::q, K::Q, K::at, K::Greek_OMEGA], &[K::q, K::Q]),
+            key(FOUR, &[K::_7, K::slash, K::braceleft, K::NoSymbol], &[K::_7, K::ampersand]),
+            key(FOUR_ALPHABETIC, &[K::a, K::A, K::ae, K::AE], &[K::a, K::A]),
+            key(ONE, &[K::KP_1], &[]),
+            key(ONE, &[K::Return], &[]),
+            key(ONE, &[K::Shift_L], &[]),
+            key(ONE, &[K::ISO_Level3_Shift], &[]),
+            key(ONE, &[K::Control_R], &[]),
+            key(ONE, &[K::Linefeed], &[]),
+            key(ONE, &[K::space], &[]),
+            key(TWO, &[K::dead_acute, K::dead_grave], &[K::equal, K::plus]),
+            key(SEMIALPHABETIC, &[K::i, K::I, K::rightarrow, K::idotless], &[K::i, K::I]),
+            Key::default(),
         ];
-        Keymap::new(10, 6, &keys.concat().iter().map(|symbol| symbol.raw()).collect::<Vec<_>>())
+        let modifiers = vec![(KeyCode(15), SHIFT), (KeyCode(16), LEVEL3)];
+        Keymap { first: 10, keys, types: types(), modifiers }
     }
 
-    fn row(symbols: &[Keysym]) -> [Keysym; 6] {
-        std::array::from_fn(|column| symbols.get(column).copied().unwrap_or(Keysym::NoSymbol))
+    const ONE: u8 = 0;
+    const TWO: u8 = 1;
+    const ALPHABETIC: u8 = 2;
+    const FOUR: u8 = 3;
+    const FOUR_ALPHABETIC: u8 = 4;
+    const SEMIALPHABETIC: u8 = 5;
+
+    /// The types of xkeyboard-config, Alt and the like left out.
+    fn types() -> Vec<KeyType> {
+        let both = SHIFT | LEVEL3;
+        let kind = |mask, entries: &[(u8, u8, u8)]| KeyType { mask, entries: entries.to_vec() };
+        vec![
+            kind(0, &[]),
+            kind(SHIFT, &[(SHIFT, 1, 0)]),
+            kind(SHIFT | LOCK, &[(SHIFT, 1, 0), (LOCK, 1, 0)]),
+            kind(both, &[(SHIFT, 1, 0), (LEVEL3, 2, 0), (both, 3, 0)]),
+            kind(
+                both | LOCK,
+                &[
+                    (SHIFT, 1, 0),
+                    (LOCK, 1, 0),
+                    (LEVEL3, 2, 0),
+                    (both, 3, 0),
+                    (LOCK | LEVEL3, 3, 0),
+                    (LOCK | both, 2, 0),
+                ],
+            ),
+            kind(
+                both | LOCK,
+                &[
+                    (SHIFT, 1, 0),
+                    (LOCK, 1, 0),
+                    (LEVEL3, 2, 0),
+                    (both, 3, 0),
+                    (LOCK | LEVEL3, 2, LOCK),
+                    (LOCK | both, 3, LOCK),
+                ],
+            ),
+        ]
+    }
+
+    /// A key with a German group of some type and, where it has letters, an American one.
+    fn key(german: u8, first: &[Keysym], second: &[Keysym]) -> Key {
+        let width = first.len();
+        let second = second.iter().copied().chain(std::iter::repeat(Keysym::NoSymbol)).take(width);
+        let groups = if second.clone().all(|symbol| symbol == Keysym::NoSymbol) { 1 } else { 2 };
+        let american = if german == FOUR || german == TWO { TWO } else { ALPHABETIC };
+        let symbols = first.iter().copied().chain(second).collect();
+        Key { group_info: groups, types: [german, american, 0, 0], width, symbols }
     }
 
     #[test]
@@ -235,19 +351,22 @@ mod tests {
             ('/', true, Some(vec![SHIFT, 11])),
             ('@', false, Some(vec![ALTGR, 10])),
             ('@', true, Some(vec![ALTGR, 10])),
-            ('æ', true, Some(vec![ALTGR, SHIFT, 12])),
-            ('Æ', false, Some(vec![ALTGR, SHIFT, 12])),
-            ('Ω', false, Some(vec![ALTGR, SHIFT, 10])),
+            ('æ', true, Some(vec![SHIFT, ALTGR, 12])),
+            ('Æ', false, Some(vec![SHIFT, ALTGR, 12])),
+            ('Ω', false, Some(vec![SHIFT, ALTGR, 10])),
             ('`', false, Some(vec![SHIFT, 20, 19])),
             ('^', false, None),
             ('´', false, None),
+            ('ı', false, Some(vec![SHIFT, ALTGR, 21])),
+            ('ı', true, None),
             ('\n', false, Some(vec![14])),
             ('\t', false, None),
             ('1', false, None),
             ('\r', false, None),
             ('é', false, None),
         ] {
-            let strokes = german().strokes(character, 0, caps_lock);
+            let modifiers = if caps_lock { LOCK } else { 0 };
+            let strokes = german().strokes(character, State { group: 0, modifiers });
             let pressed = strokes.map(|strokes| {
                 let keys = strokes
                     .into_iter()
@@ -256,8 +375,17 @@ mod tests {
             });
             assert_eq!(pressed, keys, "{character:?} caps lock {caps_lock}");
         }
-        assert!(german().strokes('q', 1, false).is_some());
-        assert!(german().strokes('q', 2, false).is_none());
+        for (group, character, key) in [
+            (1, 'q', Some(10)),
+            (1, '@', None),
+            (1, '&', Some(11)),
+            (2, '/', Some(11)),
+            (3, '&', Some(11)),
+        ] {
+            let strokes = german().strokes(character, State { group, modifiers: 0 });
+            let last = strokes.map(|strokes| strokes[0].key.0);
+            assert_eq!(last, key, "{character} in group {group}");
+        }
     }
 
     #[test]
@@ -273,12 +401,12 @@ mod tests {
             ("A", None, ""),
             ("", None, ""),
         ] {
-            assert_eq!(map.named(name), code.map(KeyCode), "{name}");
+            assert_eq!(map.named(name, State::default()), code.map(KeyCode), "{name}");
             if let Some(code) = code {
-                assert_eq!(map.name(KeyCode(code)), back);
+                assert_eq!(map.name(KeyCode(code), State::default()), back);
             }
         }
-        assert_eq!(map.name(KeyCode(16)), "iso_level3_shift");
-        assert_eq!(map.name(KeyCode(99)), "key 99");
+        assert_eq!(map.name(KeyCode(16), State::default()), "iso_level3_shift");
+        assert_eq!(map.name(KeyCode(99), State::default()), "key 99");
     }
 }

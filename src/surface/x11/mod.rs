@@ -236,19 +236,19 @@ impl Driver for X11 {
 
     fn key_named(&mut self, name: &str) -> Result<Option<KeyCode>> {
         self.link.soon()?;
-        Ok(self.keyboard.layout(&self.link)?.map.named(name))
+        let (map, state) = self.keyboard.layout(&self.link)?;
+        Ok(map.named(name, state))
     }
 
     fn key_name(&mut self, code: KeyCode) -> String {
         let layout = self.link.soon().and_then(|()| self.keyboard.layout(&self.link));
-        layout.map_or_else(|_| keymap::number(code), |layout| layout.map.name(code))
+        layout.map_or_else(|_| keymap::number(code), |(map, state)| map.name(code, state))
     }
 
-    fn stroke_for(&mut self, character: char) -> Result<Option<Stroke>> {
+    fn strokes_for(&mut self, character: char) -> Result<Option<Vec<Stroke>>> {
         self.link.soon()?;
-        let layout = self.keyboard.layout(&self.link)?;
-        let strokes = layout.map.strokes(character, layout.group, layout.caps_lock);
-        Ok(strokes.and_then(|strokes| <[Stroke; 1]>::try_from(strokes).ok()).map(|[stroke]| stroke))
+        let (map, state) = self.keyboard.layout(&self.link)?;
+        Ok(map.strokes(character, state))
     }
 
     fn send(&mut self, event: InputEvent) -> Result<()> {

@@ -64,7 +64,7 @@ fn capture_and_input_costs() {
         println!("  one move of the pointer: {cost:?}");
         let cost = median(&desktop, || assert!(display.held().is_ok()));
         println!("  what is held: {cost:?}");
-        let cost = median(&desktop, || assert!(display.stroke_for('Q').is_ok()));
+        let cost = median(&desktop, || assert!(display.strokes_for('Q').is_ok()));
         println!("  the stroke of a letter: {cost:?}");
     }
 }

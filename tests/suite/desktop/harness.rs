@@ -231,9 +231,10 @@ pub(super) fn chord(x11: &mut X11, keys: &[KeyCode]) {
 /// Types a text, each character by its own stroke, without a pause.
 pub(super) fn type_text(x11: &mut X11, text: &str) {
     for character in text.chars() {
-        let stroke = x11.stroke_for(character).unwrap();
-        let stroke = stroke.unwrap_or_else(|| panic!("no key types {character:?}"));
-        let keys: Vec<_> = stroke.modifiers.into_iter().chain([stroke.key]).collect();
-        chord(x11, &keys);
+        let strokes = x11.strokes_for(character).unwrap();
+        for stroke in strokes.unwrap_or_else(|| panic!("no key types {character:?}")) {
+            let keys: Vec<_> = stroke.modifiers.into_iter().chain([stroke.key]).collect();
+            chord(x11, &keys);
+        }
     }
 }

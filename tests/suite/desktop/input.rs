@@ -81,7 +81,7 @@ fn characters_on_no_key_have_no_strokes() {
         [("us", 'é', false), ("fr", 'é', true), ("us", '日', false), ("ru", 'ж', true)]
     {
         desktop.run("setxkbmap", &[layout]);
-        let strokes = display.stroke_for(character).unwrap();
+        let strokes = display.strokes_for(character).unwrap();
         assert_eq!(strokes.is_some(), known, "{character} under {layout}");
     }
 }
