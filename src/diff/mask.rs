@@ -60,6 +60,16 @@ impl ChangeMask {
             && self.row(point.y)[point.x as usize / BITS] >> (point.x as usize % BITS) & 1 == 1
     }
 
+    /// How many pixels are set inside `rect`, which must lie inside the mask.
+    pub(crate) fn count_in(&self, rect: Rect) -> u64 {
+        let in_row = |y| {
+            let row = self.row(y);
+            let words = words_of(rect.x(), rect.right());
+            words.map(|(index, bits)| u64::from((row[index] & bits).count_ones())).sum::<u64>()
+        };
+        (rect.y()..rect.bottom()).map(in_row).sum()
+    }
+
     /// Sets the pixel at `point`; outside, nothing happens.
     pub fn set(&mut self, point: Point) {
         if self.size.is_some_and(|size| size.rect().contains(point)) {
@@ -149,13 +159,20 @@ impl Eq for ChangeMask {}
 
 /// Calls `change` with every word that `start..end` touches and the bits of it inside.
 fn for_words(row: &mut [u64], start: u32, end: u32, change: impl Fn(&mut u64, u64)) {
+    for (index, bits) in words_of(start, end) {
+        change(&mut row[index], bits);
+    }
+}
+
+/// The indices of the words that `start..end` touches, and the bits of each inside.
+fn words_of(start: u32, end: u32) -> impl Iterator<Item = (usize, u64)> {
     let (start, end) = (start as usize, end as usize);
-    for (index, word) in row.iter_mut().enumerate().take(end.div_ceil(BITS)).skip(start / BITS) {
+    let below = |bits: usize| if bits == BITS { u64::MAX } else { (1 << bits) - 1 };
+    (start / BITS..end.div_ceil(BITS)).map(move |index| {
         let low = start.saturating_sub(index * BITS).min(BITS);
         let high = (end - index * BITS).min(BITS);
-        let below = |bits: usize| if bits == BITS { u64::MAX } else { (1 << bits) - 1 };
-        change(word, below(high) & !below(low));
-    }
+        (index, below(high) & !below(low))
+    })
 }
 
 /// Iterates over the runs of set bits of one row.
@@ -205,6 +222,23 @@ mod tests {
         assert_eq!(runs, [(0, 1), (60, 70), (127, 192), (199, 200)]);
         assert_eq!(mask.count(), 77);
         assert!(mask.get(Point::new(199, 0)) && !mask.get(Point::new(200, 0)));
+    }
+
+    #[test]
+    fn counts_inside_a_box_cross_words() {
+        let mut mask = ChangeMask::default();
+        mask.clear(Size::new(200, 3).unwrap());
+        mask.set_rect(Rect::new(60, 0, 80, 2).unwrap());
+        for (rect, count) in [
+            ((0, 0, 200, 3), 160),
+            ((0, 0, 60, 3), 0),
+            ((63, 1, 2, 2), 2),
+            ((64, 0, 64, 1), 64),
+            ((139, 0, 61, 3), 2),
+        ] {
+            let rect = Rect::new(rect.0, rect.1, rect.2, rect.3).unwrap();
+            assert_eq!(mask.count_in(rect), count, "{rect}");
+        }
     }
 
     #[test]

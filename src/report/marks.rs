@@ -6,7 +6,7 @@
 
 use crate::areas::Area;
 use crate::diff::ChangeMask;
-use crate::geometry::{Point, Rect, Size};
+use crate::geometry::{Rect, Size};
 
 use super::ChangeReport;
 use super::shots::{CROPPED_AREAS, scaled_size};
@@ -170,9 +170,9 @@ impl Taken {
     }
 
     fn cost(&self, tab: Rect, order: u64) -> Cost {
-        let on_tabs = count_in(&self.tabs, tab);
-        let on_boxes = count_in(&self.inside, tab);
-        let on_rings = count_in(&self.rings, tab);
+        let on_tabs = self.tabs.count_in(tab);
+        let on_boxes = self.inside.count_in(tab);
+        let on_rings = self.rings.count_in(tab);
         Cost { hides: 4 * on_tabs + on_boxes, looks: on_rings + 16 * order }
     }
 }
@@ -182,12 +182,6 @@ impl Taken {
 struct Cost {
     hides: u64,
     looks: u64,
-}
-
-fn count_in(mask: &ChangeMask, rect: Rect) -> u64 {
-    let points = (rect.y()..rect.bottom())
-        .flat_map(|y| (rect.x()..rect.right()).map(move |x| Point::new(x, y)));
-    points.map(|point| u64::from(mask.get(point))).sum()
 }
 
 /// The outer edges of an outline; may reach past the picture.
