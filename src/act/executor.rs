@@ -147,6 +147,12 @@ impl<'s> Executor<'s> {
         self.current.as_ref()
     }
 
+    /// The surface itself, to look at or to wait on between actions. Input sent to it directly is
+    /// not let go of by the executor.
+    pub fn surface(&mut self) -> &mut dyn Surface {
+        &mut *self.surface
+    }
+
     /// Takes a fresh observation, which becomes the current one.
     ///
     /// # Errors

@@ -176,7 +176,7 @@ mod tests {
         let bgrx = draw(900, 600, PixelFormat::Bgrx, &boxes);
         assert_eq!(rgba.len(), 7);
         for (one, other) in rgba.iter().zip(&bgrx) {
-            assert_eq!((one.shot, &one.frame == &other.frame), (other.shot, true));
+            assert_eq!((one.shot, one.frame == other.frame), (other.shot, true));
         }
     }
 

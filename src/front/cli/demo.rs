@@ -4,17 +4,18 @@
 //! by the same executor, wait and report as on a real display.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::act::{Executor, ExecutorOptions, Status};
-use crate::clock::Clock;
+use crate::act::{Executor, ExecutorOptions};
+use crate::clock::{Cancel, Clock};
 use crate::error::{Error, Result};
 use crate::front::wire;
 use crate::surface::demo::Demo;
+use crate::wait::{Condition, WaitOptions, wait};
 
-use super::act::answer;
 use super::output::Answer;
 
 #[derive(Debug, Args)]
@@ -27,77 +28,93 @@ pub(super) struct DemoArgs {
     out: PathBuf,
 }
 
-/// One action, and what it is to show.
+/// One thing to do, and what it is to show.
 struct Step {
     /// Its folder.
     name: &'static str,
     /// What a reader should look for.
     says: &'static str,
-    action: fn() -> Value,
-    /// What is to become of it.
-    status: Status,
+    does: Does,
+    /// The exit code the command for it would have.
+    code: u8,
 }
 
-const STEPS: [Step; 10] = [
+#[derive(Clone, Copy)]
+enum Does {
+    /// `seechange act`.
+    Act(fn() -> Value),
+    /// `seechange wait`.
+    Wait(fn() -> Condition, Duration),
+}
+
+const STEPS: [Step; 11] = [
     Step {
-        name: "1-focus",
+        name: "01-focus",
         says: "Click into the title field: its edge turns blue and a caret appears",
-        action: || json!({"action": "click", "x": 300, "y": 105}),
-        status: Status::Delivered,
+        does: Does::Act(|| json!({"action": "click", "x": 300, "y": 105})),
+        code: 0,
     },
     Step {
-        name: "2-caret",
-        says: "Look on for a while: the caret blinks, and that alone is no change",
-        action: || json!({"action": "wait", "seconds": 1.6}),
-        status: Status::Delivered,
+        name: "02-caret",
+        says: "Wait for a change: the caret blinks, and that alone is none",
+        does: Does::Wait(Condition::changed, Duration::from_millis(2500)),
+        code: 1,
     },
     Step {
-        name: "3-typing",
+        name: "03-typing",
         says: "Type a title",
-        action: || json!({"action": "type_text", "text": "Plums"}),
-        status: Status::Delivered,
+        does: Does::Act(|| json!({"action": "type_text", "text": "Plums"})),
+        code: 0,
     },
     Step {
-        name: "4-save",
-        says: "Click Save: it answers late, with a spinner and a message that come and go",
-        action: || json!({"action": "click", "x": 584, "y": 45}),
-        status: Status::Delivered,
+        name: "04-save",
+        says: "Click Save: it answers late, after a spinner and a message that come and go",
+        does: Does::Act(|| json!({"action": "click", "x": 584, "y": 45})),
+        code: 0,
     },
     Step {
-        name: "5-menu",
-        says: "Open the menu: area 1 is at the input point",
-        action: || json!({"action": "click", "x": 44, "y": 45}),
-        status: Status::Delivered,
+        name: "05-menu",
+        says: "Open the menu: area 1 is at the input point; area 2 lost the focus",
+        does: Does::Act(|| json!({"action": "click", "x": 44, "y": 45})),
+        code: 0,
     },
     Step {
-        name: "6-escape",
+        name: "06-escape",
         says: "Close it with a key",
-        action: || json!({"action": "key", "key": "escape"}),
-        status: Status::Delivered,
+        does: Does::Act(|| json!({"action": "key", "key": "escape"})),
+        code: 0,
     },
     Step {
-        name: "7-drag",
+        name: "07-drag",
         says: "Drag the first note below the third",
-        action: || json!({"action": "drag", "from_x": 90, "from_y": 111, "to_x": 90, "to_y": 171}),
-        status: Status::Delivered,
+        does: Does::Act(
+            || json!({"action": "drag", "from_x": 90, "from_y": 111, "to_x": 90, "to_y": 171}),
+        ),
+        code: 0,
     },
     Step {
-        name: "8-scroll",
+        name: "08-scroll",
         says: "Scroll the journal",
-        action: || json!({"action": "scroll", "x": 400, "y": 330, "delta_y": 3}),
-        status: Status::Delivered,
+        does: Does::Act(|| json!({"action": "scroll", "x": 400, "y": 330, "delta_y": 3})),
+        code: 0,
     },
     Step {
-        name: "9-nothing",
+        name: "09-stable",
+        says: "Wait until nothing moves: three looks over a quarter of a second",
+        does: Does::Wait(Condition::stable, Duration::from_secs(5)),
+        code: 0,
+    },
+    Step {
+        name: "10-nothing",
         says: "Click where there is nothing",
-        action: || json!({"action": "click", "x": 90, "y": 300}),
-        status: Status::Delivered,
+        does: Does::Act(|| json!({"action": "click", "x": 90, "y": 300})),
+        code: 0,
     },
     Step {
-        name: "10-refused",
+        name: "11-refused",
         says: "Click outside the window: refused before any event, and the observation stays good",
-        action: || json!({"action": "click", "x": 900, "y": 45}),
-        status: Status::Refused,
+        does: Does::Act(|| json!({"action": "click", "x": 900, "y": 45})),
+        code: 1,
     },
 ];
 
@@ -111,48 +128,52 @@ pub(super) fn run(args: &DemoArgs) -> Result<Answer> {
     let mut code = 0;
     for (number, step) in (1..).zip(&STEPS) {
         let folder = args.out.join(step.name);
-        let (told, as_meant) = carry_out(step, &mut executor, &folder)?;
-        text.push(paragraph(number, step, &told, &folder));
-        steps.push(json!({"name": step.name, "says": step.says, "receipt": told.json}));
-        code = code.max(u8::from(!as_meant));
+        let told = step.carry_out(&mut executor, &clock, &folder)?;
+        code = code.max(u8::from(told.code != step.code));
+        text.push(step.paragraph(number, &told));
+        steps.push(json!({"name": step.name, "says": step.says, "answer": told.json}));
     }
-    let passed = clock.now();
+    let seconds = clock.now().as_secs_f64();
+    let out = args.out.display();
     text.push(format!(
-        "{:.1} s passed on the simulated clock; the pictures are in {}",
-        passed.as_secs_f64(),
-        args.out.display()
+        "{seconds:.1} s passed on the simulated clock. The pictures are in {out}, a folder a step."
     ));
-    let json = json!({
-        "schema": "seechange.demo/1",
-        "simulated_seconds": passed.as_secs_f64(),
-        "steps": steps,
-    });
+    let json = json!({"schema": "seechange.demo/1", "simulated_seconds": seconds, "steps": steps});
     Ok(Answer { text: text.join("\n\n"), json, code })
 }
 
-const INTRODUCTION: &str = "A small simulated notes application on a simulated clock. Every action \
+const INTRODUCTION: &str = "A small simulated notes application on a simulated clock. Everything \
                             goes through the same\nexecutor, wait and report as on a real display.";
 
-/// The answer to one step, and whether it ended as it was to.
-fn carry_out(step: &Step, executor: &mut Executor<'_>, folder: &Path) -> Result<(Answer, bool)> {
-    let Value::Object(object) = (step.action)() else {
-        return Err(Error::usage(format!("step {} is no action", step.name)));
-    };
-    let request = wire::act::request_of(object)
-        .map_err(|refusal| Error::usage(format!("step {}: {refusal}", step.name)))?;
-    let receipt = executor.execute_fresh(&request)?;
-    let told = answer(&receipt, Some(folder))?;
-    Ok((told, receipt.status == step.status))
-}
-
-fn paragraph(number: usize, step: &Step, told: &Answer, folder: &Path) -> String {
-    let mut lines = vec![format!("{number}. {}", step.says), (step.action)().to_string()];
-    lines.extend(told.text.lines().map(str::to_owned));
-    let drawn = told.json["change"]["pictures"].as_array().map_or(0, Vec::len);
-    if drawn > 0 {
-        lines.push(format!("{drawn} pictures in {}", folder.display()));
+impl Step {
+    fn carry_out(&self, executor: &mut Executor<'_>, clock: &Clock, out: &Path) -> Result<Answer> {
+        match self.does {
+            Does::Act(action) => {
+                let refused = |refusal| Error::usage(format!("step {}: {refusal}", self.name));
+                let object = action().as_object().cloned().unwrap_or_default();
+                let request = wire::act::request_of(object).map_err(refused)?;
+                super::act::answer(&executor.execute_fresh(&request)?, Some(out))
+            }
+            Does::Wait(condition, timeout) => {
+                let options = WaitOptions::new().timeout(timeout);
+                let surface = executor.surface();
+                let outcome = wait(surface, &condition(), &options, clock, &Cancel::never())?;
+                super::wait::answer(&outcome, Some(out))
+            }
+        }
     }
-    lines.join("\n   ")
+
+    fn paragraph(&self, number: usize, told: &Answer) -> String {
+        let command = match self.does {
+            Does::Act(action) => format!("act {}", action()),
+            Does::Wait(condition, timeout) => {
+                format!("wait {} --timeout {}ms", condition().name(), timeout.as_millis())
+            }
+        };
+        let head = [format!("{number}. {}", self.says), format!("$ {command}")];
+        let lines = head.into_iter().chain(told.text.lines().map(str::to_owned));
+        lines.collect::<Vec<_>>().join("\n   ")
+    }
 }
 
 #[cfg(test)]
@@ -169,7 +190,7 @@ mod tests {
         let found: Vec<(&str, usize, bool)> = steps
             .iter()
             .map(|step| {
-                let areas = step["receipt"]["change"]["areas"].as_array();
+                let areas = step["answer"]["change"]["areas"].as_array();
                 let first_at_point = areas
                     .and_then(|areas| areas.first())
                     .is_some_and(|area| area["at_input_point"] == json!(true));
@@ -178,16 +199,17 @@ mod tests {
             })
             .collect();
         let wanted = [
-            ("1-focus", 1, true),
-            ("2-caret", 0, false),
-            ("3-typing", 1, false),
-            ("4-save", 2, false), // the status and the note's row
-            ("5-menu", 2, true),  // and the field, which lost the focus
-            ("6-escape", 1, false),
-            ("7-drag", 4, true),
-            ("8-scroll", 5, true),
-            ("9-nothing", 0, false),
-            ("10-refused", 0, false),
+            ("01-focus", 1, true),
+            ("02-caret", 0, false),
+            ("03-typing", 1, false),
+            ("04-save", 2, false), // the status and the note's row
+            ("05-menu", 2, true),  // and the field, which lost the focus
+            ("06-escape", 1, false),
+            ("07-drag", 4, true),
+            ("08-scroll", 5, true),
+            ("09-stable", 0, false),
+            ("10-nothing", 0, false),
+            ("11-refused", 0, false),
         ];
         assert_eq!(found, wanted);
         for (name, areas, _) in wanted {

@@ -87,13 +87,21 @@ pub(super) fn run(args: &WaitArgs, cancel: &Cancel) -> Result<Answer> {
     let mut opened = args.surface.surface.open_with(ids)?;
     let clock = opened.clock.clone();
     let outcome = wait(opened.source(), &condition, &args.options(), &clock, cancel)?;
-    let paths = match &args.output.out {
-        Some(folder) => write(folder, &outcome)?,
+    answer(&outcome, args.output.out.as_deref())
+}
+
+/// An outcome in words and as JSON, its pictures written to `out`.
+///
+/// # Errors
+/// When the pictures cannot be written.
+pub(super) fn answer(outcome: &Outcome, out: Option<&Path>) -> Result<Answer> {
+    let paths = match out {
+        Some(folder) => write(folder, outcome)?,
         None => WaitPaths::default(),
     };
     Ok(Answer {
-        text: text(&outcome, &paths),
-        json: wire::wait(&outcome, &paths),
+        text: text(outcome, &paths),
+        json: wire::wait(outcome, &paths),
         code: u8::from(!outcome.is_met()),
     })
 }
