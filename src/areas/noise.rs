@@ -4,6 +4,8 @@
 //! hardly more than its own anti-aliasing. So noise must pass two tests: no pixel differs by much,
 //! and every pixel lies on an edge that the other frame has too.
 
+use std::collections::HashMap;
+
 use crate::diff::{max_channel_delta, yiq_fraction};
 use crate::frame::FrameRef;
 use crate::geometry::{Point, Rect, Size};
@@ -74,22 +76,63 @@ pub(super) fn is_tint(
     if cluster.pixels < TINT_PIXELS {
         return false;
     }
-    let (mut signed, mut absolute) = ([0_i64; 4], [0_i64; 4]);
+    let mut all = Drift::default();
+    points(runs).for_each(|point| all.add(before.rgba(point), after.rgba(point)));
+    if rules.antialiasing {
+        return all.is_coherent(rules) && !is_on_edges(cluster, runs, before, after);
+    }
+    all.is_coherent(rules) || is_tint_by_parts(runs, before, after, rules)
+}
+
+/// Whether enough of the cluster drifts one way part by part: where one picture fades into another
+/// some parts get lighter and some darker. Noise has no part that drifts.
+fn is_tint_by_parts(
+    runs: &[Run],
+    before: FrameRef<'_>,
+    after: FrameRef<'_>,
+    rules: &AreaRules,
+) -> bool {
+    let mut parts: HashMap<(u32, u32), Drift> = HashMap::new();
     for point in points(runs) {
-        let (before, after) = (before.rgba(point), after.rgba(point));
+        let part = parts.entry((point.x / PART_EDGE, point.y / PART_EDGE)).or_default();
+        part.add(before.rgba(point), after.rgba(point));
+    }
+    let drifts = |part: &&Drift| part.pixels * 2 >= PART_PIXELS && part.is_coherent(rules);
+    parts.values().filter(drifts).map(|part| part.pixels).sum::<i64>() >= PART_PIXELS
+}
+
+/// The edge of a part that is judged alone, and how many pixels it has.
+const PART_EDGE: u32 = 8;
+const PART_PIXELS: i64 = 64;
+
+/// By how much some pixels went up or down in each channel, together.
+#[derive(Clone, Copy, Debug, Default)]
+struct Drift {
+    pixels: i64,
+    signed: [i64; 4],
+    absolute: [i64; 4],
+}
+
+impl Drift {
+    fn add(&mut self, before: [u8; 4], after: [u8; 4]) {
+        self.pixels += 1;
         for channel in 0..4 {
             let delta = i64::from(after[channel]) - i64::from(before[channel]);
-            signed[channel] += delta;
-            absolute[channel] += delta.abs();
+            self.signed[channel] += delta;
+            self.absolute[channel] += delta.abs();
         }
     }
-    let is_coherent = (0..4).any(|channel| {
-        let (signed, absolute) = (ratio(signed[channel].abs()), ratio(absolute[channel]));
-        signed >= TINT_COHERENCE * absolute
-            && absolute > 0.0
-            && absolute >= f64::from(rules.tint_levels) * ratio(cluster.pixels.cast_signed())
-    });
-    is_coherent && !(rules.antialiasing && is_on_edges(cluster, runs, before, after))
+
+    /// Whether some channel drifts mostly one way, and far enough.
+    fn is_coherent(&self, rules: &AreaRules) -> bool {
+        (0..4).any(|channel| {
+            let signed = ratio(self.signed[channel].abs());
+            let absolute = ratio(self.absolute[channel]);
+            signed >= TINT_COHERENCE * absolute
+                && absolute > 0.0
+                && absolute >= f64::from(rules.tint_levels) * ratio(self.pixels)
+        })
+    }
 }
 
 /// Whether nearly all pixels lie on edges that both frames have: outlines drawn a little bolder

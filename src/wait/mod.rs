@@ -35,3 +35,6 @@ pub use outcome::{
 pub use run::{wait, wait_watched};
 pub use source::{Capture, Geometry, Source};
 pub use timeline::{Entry, LookVerdict, Timeline};
+
+#[cfg(test)]
+mod tests;

@@ -597,7 +597,7 @@ impl Monitor {
         if let Rule::OtherScale { width } = self.rule {
             return short(Term::Scale, self.bounds.width().into(), width.into());
         }
-        if self.is_stale() || self.evidence == 0 {
+        if self.last_stalled || self.is_stale() || self.evidence == 0 {
             return short(Term::Frames, self.captures_needed.into(), self.evidence.into());
         }
         let (since, looks) = match &self.rule {

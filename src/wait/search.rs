@@ -143,7 +143,8 @@ mod tests {
             Frame::filled(Size::new(width, height).unwrap(), format, [240, 240, 240, 255]);
         for (index, pixel) in frame.data_mut().chunks_exact_mut(4).enumerate() {
             if index % 3 == 0 {
-                pixel[..3].fill(u8::try_from(index * 7919 % 251).unwrap());
+                let bits = (index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+                pixel[..3].fill(bits.to_le_bytes()[0]);
             }
         }
         frame

@@ -162,6 +162,58 @@ fn faults(case: &Value, answer: &Result<Outcome, Error>) -> Vec<String> {
     faults
 }
 
+/// A dotted path into the JSON of the command, rectangles as four numbers.
+fn in_json(answer: &Value, path: &str) -> Value {
+    let value = path.split('.').fold(answer, |value, name| &value[name]);
+    plain_rects(value)
+}
+
+fn plain_rects(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) if fields.contains_key("x") => {
+            json!(["x", "y", "width", "height"].map(|name| &fields[name]))
+        }
+        Value::Object(fields) => fields.values().map(plain_rects).collect(),
+        Value::Array(values) => values.iter().map(plain_rects).collect(),
+        other => other.clone(),
+    }
+}
+
+/// What is wrong with the answer of the command.
+fn command_faults(folder: &Path, case: &Value, args: &[String]) -> Vec<String> {
+    let words = args.iter().map(|word| {
+        if word.ends_with(".png") { folder.join(word).display().to_string() } else { word.clone() }
+    });
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_seechange"))
+        .arg("wait")
+        .args(words)
+        .args(["--json", "--seed", "3", "--surface", &format!("replay:{}", folder.display())])
+        .output()
+        .unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let mut faults = Vec::new();
+    let code = output.status.code();
+    if case["exit"] != json!(code) || answer["outcome"] != case["outcome"] {
+        faults.push(format!("exit {code:?}, outcome {}", answer["outcome"]));
+    }
+    if code == Some(2) {
+        let is_one_line = output.stderr.iter().filter(|byte| **byte == b'\n').count() == 1;
+        if answer["error"]["kind"].is_null() || !is_one_line {
+            faults.push(String::from_utf8_lossy(&output.stderr).into_owned());
+        }
+        return faults;
+    }
+    if let Some(window) = case.get("met_at_ms").filter(|window| !holds(&answer["met_at_ms"], window)) {
+        faults.push(format!("met at {}, not in {window}", answer["met_at_ms"]));
+    }
+    for (path, wanted) in case.get("has").and_then(Value::as_object).into_iter().flatten() {
+        if !holds(&in_json(&answer, path), wanted) {
+            faults.push(format!("{path} is {}, not {wanted}", in_json(&answer, path)));
+        }
+    }
+    faults
+}
+
 fn scenarios(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut folders: Vec<PathBuf> =
@@ -187,11 +239,16 @@ fn every_timeline_gets_its_right_answer_whatever_the_seed() {
         let recording = Recording::open(folder).unwrap();
         for case in expect["cases"].as_array().unwrap() {
             let args: Vec<String> = serde_json::from_value(case["args"].clone()).unwrap();
+            let name = folder.file_name().unwrap().display();
+            wrong.extend(
+                command_faults(folder, case, &args)
+                    .iter()
+                    .map(|fault| format!("{name} {args:?} by command: {fault}")),
+            );
             for seed in 0..seeds() {
                 let faults = faults(case, &answer(folder, &recording, &args, seed));
                 total += 1;
                 right += u64::from(faults.is_empty());
-                let name = folder.file_name().unwrap().display();
                 wrong.extend(
                     faults.iter().map(|fault| format!("{name} {args:?} seed {seed}: {fault}")),
                 );
