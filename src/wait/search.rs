@@ -143,8 +143,9 @@ mod tests {
             Frame::filled(Size::new(width, height).unwrap(), format, [240, 240, 240, 255]);
         for (index, pixel) in frame.data_mut().chunks_exact_mut(4).enumerate() {
             if index % 3 == 0 {
-                let bits = (index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
-                pixel[..3].fill(bits.to_le_bytes()[0]);
+                let mixed = (index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+                let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+                pixel[..3].fill(mixed.to_be_bytes()[0]);
             }
         }
         frame
