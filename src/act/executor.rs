@@ -7,8 +7,8 @@ use crate::clock::{Cancel, Clock};
 use crate::error::{Error, Result};
 use crate::frame::Frame;
 use crate::geometry::Point;
-use crate::report::{DiffOptions, Differ, Preset};
-use crate::wait::{Capture, Geometry, Source};
+use crate::report::{DiffOptions, Preset, compare};
+use crate::wait::{Capture, Geometry, Outcome, Source};
 
 use super::action::{Action, Request};
 use super::deliver::{Ended, Pace, deliver};
@@ -18,7 +18,7 @@ use super::plan::{NoPlan, Plan, plan};
 use super::policy::Policy;
 use super::receipt::{Change, Delivery, HeldAfter, Receipt, Status};
 use super::refusal::{Refusal, RefusalKind};
-use super::settle::{Settled, settle};
+use super::settle::{report, settle};
 
 /// Something that can be looked at and driven.
 pub trait Surface: Source + Driver {}
@@ -231,13 +231,14 @@ impl<'s> Executor<'s> {
             return Err(Refusal::new(RefusalKind::Cancelled, message).into());
         }
         let (geometry, after) = self.look()?;
-        let settled = Settled {
-            last: None,
+        let (before, after) = (Arc::new(before), Arc::new(after));
+        let diff = self.diff_options(None).scale(geometry.scale);
+        receipt.change = Some(Change {
+            report: compare(before.as_ref().as_ref(), after.as_ref().as_ref(), &diff)?,
             looked: self.clock.now().saturating_sub(start),
-            moving: Vec::new(),
-        };
-        let after = Arc::new(after);
-        receipt.change = Some(self.compare(Arc::new(before), after.clone(), None, &settled)?);
+            before,
+            after: after.clone(),
+        });
         receipt.after = Some(self.admit(geometry, after).id);
         Ok(receipt)
     }
@@ -344,41 +345,38 @@ impl<'s> Executor<'s> {
     }
 
     fn try_conclude(&mut self, plan: &Plan, baseline: Frame, receipt: &mut Receipt) -> Result<()> {
-        let mut differ = Differ::new(self.diff_options(plan.input_point)?);
-        let mut settled =
-            settle(&mut *self.surface, &baseline, &mut differ, &self.clock, &self.cancel)?;
-        let (geometry, last) = match settled.last.take() {
-            Some(frame) => (self.surface.geometry()?, frame),
-            None => self.look()?,
-        };
-        let (geometry, last) =
-            if geometry.size == last.size() { (geometry, last) } else { self.look()? };
+        let diff = self.diff_options(plan.input_point);
+        let mut outcome = settle(&mut *self.surface, &baseline, &diff, &self.clock, &self.cancel)?;
+        let (geometry, last) = self.whole_frame(&mut outcome)?;
         let last = Arc::new(last);
         receipt.after = Some(self.admit(geometry, last.clone()).id);
-        let change = self.compare(Arc::new(baseline), last, plan.input_point, &settled)?;
-        receipt.change = Some(change);
+        let scaled = diff.scale(geometry.scale);
+        let (before, after) = (baseline.as_ref(), last.as_ref().as_ref());
+        receipt.change = Some(Change {
+            report: report(before, after, &scaled, &outcome.standing)?,
+            looked: outcome.elapsed,
+            before: Arc::new(baseline),
+            after: last,
+        });
+        receipt.wait = Some(outcome);
         Ok(())
     }
 
-    fn compare(
-        &mut self,
-        before: Arc<Frame>,
-        after: Arc<Frame>,
-        input_point: Option<Point>,
-        settled: &Settled,
-    ) -> Result<Change> {
-        let mut differ = Differ::new(self.diff_options(input_point)?);
-        let report = differ.compare(before.as_ref().as_ref(), after.as_ref().as_ref())?;
-        let Settled { looked, moving, .. } = settled;
-        Ok(Change { report, looked: *looked, moving: moving.clone(), before, after })
+    /// The last frame of a wait if it shows the whole surface as it is now, else a fresh one.
+    fn whole_frame(&mut self, outcome: &mut Outcome) -> Result<(Geometry, Frame)> {
+        let geometry = self.surface.geometry()?;
+        match &outcome.last {
+            Some(last) if last.frame.size() == geometry.size => Ok((geometry, last.frame.clone())),
+            _ => self.look(),
+        }
     }
 
-    fn diff_options(&mut self, input_point: Option<Point>) -> Result<DiffOptions> {
-        let options = self.options.diff.clone().scale(self.surface.geometry()?.scale);
-        Ok(match input_point {
+    fn diff_options(&self, input_point: Option<Point>) -> DiffOptions {
+        let options = self.options.diff.clone();
+        match input_point {
             Some(point) => options.input_point(point),
             None => options,
-        })
+        }
     }
 
     /// A frame and the geometry it belongs to.
@@ -412,6 +410,7 @@ impl<'s> Executor<'s> {
             delivery: Delivery { route: self.surface.route(), ..Delivery::default() },
             sequence: None,
             held_after: None,
+            wait: None,
             change: None,
             message: None,
             elapsed: Duration::ZERO,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::frame::Frame;
 use crate::geometry::Rect;
 use crate::report::{ChangeReport, Wording};
+use crate::wait::Outcome;
 
 use super::action::Action;
 use super::driver::Button;
@@ -57,12 +58,23 @@ pub struct Receipt {
     pub sequence: Option<SequenceReport>,
     /// What is down afterwards; `None` when nothing was sent.
     pub held_after: Option<HeldAfter>,
+    /// How the wait after the input ended.
+    pub wait: Option<Outcome>,
     /// What changed on the surface; `None` when nothing was done or nothing could be seen.
     pub change: Option<Change>,
     /// What needs to be said besides: why the delivery is incomplete, what is still held.
     pub message: Option<String>,
     /// From the request to this answer.
     pub elapsed: Duration,
+}
+
+impl Receipt {
+    /// What still moved when the wait after the input ended.
+    #[must_use]
+    pub fn still_moving(&self) -> &[Rect] {
+        let unmet = self.wait.as_ref().and_then(|outcome| outcome.unmet.as_ref());
+        unmet.map_or(&[], |unmet| &unmet.moving)
+    }
 }
 
 /// What was sent.
@@ -173,8 +185,6 @@ pub struct Change {
     pub report: ChangeReport,
     /// How long it was looked, from the last event on.
     pub looked: Duration,
-    /// What still moved at the end.
-    pub moving: Vec<Rect>,
     /// The frame captured just before the first event.
     pub before: Arc<Frame>,
     /// The last frame of the wait.
@@ -182,12 +192,9 @@ pub struct Change {
 }
 
 impl Change {
-    /// The change in words: its areas, or that nothing changed within the time it was looked, and
-    /// what still moves.
+    /// The change in words: its areas, or that nothing changed within the time it was looked.
     #[must_use]
     pub fn sentences(&self) -> String {
-        let wording = Wording::new().within(self.looked);
-        let still_moving = self.moving.iter().map(|rect| format!("\nStill moving: {rect}"));
-        self.report.sentences_with(&wording) + &still_moving.collect::<String>()
+        self.report.sentences_with(&Wording::new().within(self.looked))
     }
 }

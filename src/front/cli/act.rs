@@ -207,6 +207,8 @@ fn in_words(receipt: &Receipt, change: Option<&str>) -> String {
     };
     lines.extend(receipt.message.clone());
     lines.extend(change.map(str::to_owned));
+    let moving = receipt.still_moving().iter().map(|rect| format!("still moving: {rect}"));
+    lines.extend(moving);
     lines.join("\n")
 }
 
@@ -415,7 +417,7 @@ mod tests {
             (
                 r#"{"action":"hover","x":1,"y":1}"#,
                 "delivered hover: 1 of 1 events through fake; now obs-2\n\
-                 Nothing changed in the frame within 300 ms.",
+                 Nothing changed in the frame within 298 ms.",
             ),
             (r#"{"action":"observe"}"#, "delivered observe; now obs-1"),
             (

@@ -10,11 +10,13 @@ use crate::act::limits::{
     DRAG_STEPS_DEFAULT, HOLD_MS, SCROLL_DETENTS, STEP_WAIT_MS, WAIT_SECONDS, WAIT_SECONDS_DEFAULT,
 };
 use crate::act::{
-    Action, Button, Drag, HeldAfter, Hold, ImagePoint, Key, Modifiers, Path, Receipt, Refusal,
-    RefusalKind, Request, SequenceReport, Step, StepReport, Text, quoted, within,
+    Action, Button, Drag, HeldAfter, Hold, ImagePoint, Key, Modifiers, ObservationId, Path,
+    Receipt, Refusal, RefusalKind, Request, SequenceReport, Step, StepReport, Text, quoted, within,
 };
 
+use super::WaitPaths;
 use super::strict::{self, kind};
+use crate::wait::Outcome;
 
 pub(crate) use super::strict::{MAX_BYTES, too_long};
 
@@ -467,10 +469,20 @@ pub(crate) fn receipt(receipt: &Receipt, change: Option<Value>) -> Value {
         },
         "sequence": receipt.sequence.as_ref().map(|report| sequence(report, receipt.action.as_ref())),
         "held_after": receipt.held_after.as_ref().map(held_after),
+        "wait": receipt.wait.as_ref().map(|outcome| wait(outcome, receipt.after)),
         "change": change,
         "message": receipt.message,
         "elapsed_ms": ms(receipt.elapsed),
     })
+}
+
+/// `seechange.wait/1`, its last look under the name it has in this session.
+fn wait(outcome: &Outcome, after: Option<ObservationId>) -> Value {
+    let mut wait = super::wait(outcome, &WaitPaths::default());
+    if !wait["last"].is_null() {
+        wait["last"]["observation"] = after.map(|id| id.to_string()).into();
+    }
+    wait
 }
 
 fn sequence(report: &SequenceReport, action: Option<&Action>) -> Value {
@@ -572,7 +584,7 @@ fn ms(duration: Duration) -> u64 {
 mod tests {
     use super::*;
     use crate::act::fake::{Fake, Fault};
-    use crate::act::{Executor, ExecutorOptions, ObservationId, Status};
+    use crate::act::{Executor, ExecutorOptions, Status};
 
     fn read(text: &str) -> Result<Request, Refusal> {
         request(text.as_bytes())
