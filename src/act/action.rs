@@ -4,6 +4,9 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use crate::geometry::Rect;
+use crate::wait::Condition;
+
 use super::driver::Button;
 use super::keys::{Key, Modifier, Modifiers};
 use super::observation::ObservationId;
@@ -45,6 +48,10 @@ pub const TEXT_CHARACTERS: RangeInclusive<usize> = 1..=2000;
 pub const DELAY_MS: RangeInclusive<u32> = 0..=200;
 /// The pace of typing unless asked otherwise, in milliseconds a character.
 pub const DELAY_MS_DEFAULT: u32 = 30;
+/// How long a wait for a condition may be, in milliseconds.
+pub const TIMEOUT_MS: RangeInclusive<u32> = 0..=300_000;
+/// How long a wait for a condition is unless asked otherwise, in milliseconds.
+pub const TIMEOUT_MS_DEFAULT: u32 = 5000;
 /// How long a plain wait may be, in seconds.
 pub const WAIT_SECONDS: RangeInclusive<f64> = 0.0..=30.0;
 /// How long a plain wait is unless asked otherwise, in seconds.
@@ -59,19 +66,22 @@ pub struct Request {
     pub observation: Option<ObservationId>,
     /// Whether pictures of the change are wanted. Default: yes.
     pub screenshot: bool,
+    /// What must become true after the input; only for an action that sends some. What already
+    /// was true before does not count.
+    pub postcondition: Option<WaitFor>,
 }
 
 impl Request {
     /// An action chosen from an observation.
     #[must_use]
     pub const fn new(action: Action, observation: ObservationId) -> Self {
-        Self { action, observation: Some(observation), screenshot: true }
+        Self { action, observation: Some(observation), screenshot: true, postcondition: None }
     }
 
     /// An action that sends no input and so needs no observation, such as [`Action::Observe`].
     #[must_use]
     pub const fn without_observation(action: Action) -> Self {
-        Self { action, observation: None, screenshot: true }
+        Self { action, observation: None, screenshot: true, postcondition: None }
     }
 }
 
@@ -157,6 +167,20 @@ pub enum Action {
         /// How long, 0 to 30 s. Default: 1 s.
         duration: Duration,
     },
+    /// Waits until something is seen; sends nothing. With an observation, `changed` means changed
+    /// since then.
+    WaitFor(WaitFor),
+}
+
+/// A condition, how long to wait for it, and where.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WaitFor {
+    /// What must be seen. How frames are compared is the executor's to say.
+    pub condition: Condition,
+    /// How long to wait, 0 (one look) to 5 min. Default: 5 s.
+    pub timeout: Duration,
+    /// The part of the observation's image that counts. Default: all of it.
+    pub region: Option<Rect>,
 }
 
 /// A straight drag.
@@ -294,13 +318,14 @@ impl Action {
             Self::SelectAll => "select_all",
             Self::TypeText { .. } => "type_text",
             Self::Wait { .. } => "wait",
+            Self::WaitFor(_) => "wait_for",
         }
     }
 
     /// Whether carrying it out sends input.
     #[must_use]
     pub const fn sends_input(&self) -> bool {
-        !matches!(self, Self::Observe | Self::Wait { .. })
+        !matches!(self, Self::Observe | Self::Wait { .. } | Self::WaitFor(_))
     }
 
     /// The actions inside it.
@@ -360,6 +385,12 @@ impl Action {
                 | Self::Drag(_)
                 | Self::DragAlong(_)
         )
+    }
+}
+
+impl WaitFor {
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        within("timeout_ms", "", whole_ms(self.timeout), &TIMEOUT_MS)
     }
 }
 

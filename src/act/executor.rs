@@ -8,15 +8,15 @@ use crate::error::{Error, Result};
 use crate::frame::Frame;
 use crate::geometry::Point;
 use crate::report::{DiffOptions, Preset, compare};
-use crate::wait::{Capture, Geometry, Outcome, Source};
+use crate::wait::{Capture, Condition, Geometry, Monitor, Outcome, Source, WaitOptions, wait};
 
-use super::action::{Action, Request};
+use super::action::{Action, Request, WaitFor};
 use super::deliver::{Ended, Pace, deliver};
 use super::driver::{Driver, Held};
-use super::observation::{Observation, ObservationId, image_size};
+use super::observation::{Observation, ObservationId, image_size, locate_region};
 use super::plan::{NoPlan, Plan, plan};
 use super::policy::Policy;
-use super::receipt::{Change, Delivery, HeldAfter, Receipt, Status};
+use super::receipt::{Change, Delivery, HeldAfter, Postcondition, Receipt, Status};
 use super::refusal::{Refusal, RefusalKind};
 use super::settle::{report, settle};
 
@@ -203,9 +203,11 @@ impl<'s> Executor<'s> {
     fn carry_out(&mut self, request: &Request) -> Result<Receipt, Stop> {
         let action = &request.action;
         self.permit(action)?;
+        check_postcondition(request)?;
         match action {
             Action::Observe => self.just_observe(action),
             Action::Wait { duration } => self.just_wait(action, *duration),
+            Action::WaitFor(wait_for) => self.wait_for(request, wait_for),
             _ => self.act(request),
         }
     }
@@ -243,6 +245,44 @@ impl<'s> Executor<'s> {
         Ok(receipt)
     }
 
+    fn wait_for(&mut self, request: &Request, asked: &WaitFor) -> Result<Receipt, Stop> {
+        let named = request.observation.map(|_| self.named(request)).transpose()?.cloned();
+        let mut receipt = self.blank(Status::Delivered, Some(request.action.clone()));
+        let (geometry, before) = match named {
+            Some(observation) => (observation.geometry, observation.frame),
+            None => self.look().map(|(geometry, frame)| (geometry, Arc::new(frame)))?,
+        };
+        let baseline = (asked.condition.name() == "changed").then(|| before.as_ref().clone());
+        let (condition, options) = self.waiting(asked, geometry, baseline)?;
+        let outcome = wait(&mut *self.surface, &condition, &options, &self.clock, &self.cancel)?;
+        self.show_change(before, outcome, None, &mut receipt)?;
+        Ok(receipt)
+    }
+
+    /// The condition and options of a wait, refused if it could never be met.
+    fn waiting(
+        &self,
+        asked: &WaitFor,
+        geometry: Geometry,
+        baseline: Option<Frame>,
+    ) -> Result<(Condition, WaitOptions), Refusal> {
+        let mut diff = self.options.diff.clone();
+        if let Some(region) = asked.region {
+            let image = image_size(geometry.size, self.options.max_edge);
+            let scope = diff.scope_in_force().clone();
+            diff = diff.scope(scope.region(locate_region(region, image, geometry.size)?));
+        }
+        let condition = asked.condition.clone().diff(diff);
+        let mut options = WaitOptions::new().timeout(asked.timeout);
+        if let Some(baseline) = baseline {
+            options = options.baseline(baseline);
+        }
+        match Monitor::new(&condition, &options, geometry) {
+            Ok(_) => Ok((condition, options)),
+            Err(error) => Err(Refusal::bad_value(format!("{}: {error}", condition.name()))),
+        }
+    }
+
     /// An action that sends input: state, plan, baseline, events, cleanup, wait.
     fn act(&mut self, request: &Request) -> Result<Receipt, Stop> {
         let observation = self.named(request)?.clone();
@@ -251,6 +291,10 @@ impl<'s> Executor<'s> {
         let plan = plan(&request.action, &observation, &mut *self.surface)?;
         let (geometry, baseline) = self.look()?;
         check_same(&observation, &geometry)?;
+        let postcondition = match &request.postcondition {
+            Some(asked) => Some(self.waiting(asked, geometry, Some(baseline.clone()))?),
+            None => None,
+        };
         if self.cancel.is_cancelled() {
             return Err(cancelled().into());
         }
@@ -260,7 +304,11 @@ impl<'s> Executor<'s> {
             self.current = Some(observation);
             return Err(cancelled().into());
         }
-        self.conclude(&plan, baseline, &mut receipt);
+        if let Err(error) = self.conclude(&plan, baseline, postcondition, &mut receipt) {
+            // Events were sent: trouble is told in the receipt, not instead of it.
+            let told = format!("what the action changed cannot be seen: {error}");
+            receipt.message = joined([receipt.message.take(), Some(told)]);
+        }
         Ok(receipt)
     }
 
@@ -335,35 +383,57 @@ impl<'s> Executor<'s> {
         !is_untouched
     }
 
-    /// Waits for the surface to come to rest and says what changed since `baseline`. By now events
-    /// were sent: trouble is told in the receipt, not instead of it.
-    fn conclude(&mut self, plan: &Plan, baseline: Frame, receipt: &mut Receipt) {
-        if let Err(error) = self.try_conclude(plan, baseline, receipt) {
-            let told = format!("what the action changed cannot be seen: {error}");
-            receipt.message = joined([receipt.message.take(), Some(told)]);
+    /// Waits for the postcondition and for the surface to come to rest, and says what changed since
+    /// `baseline`.
+    fn conclude(
+        &mut self,
+        plan: &Plan,
+        baseline: Frame,
+        postcondition: Option<(Condition, WaitOptions)>,
+        receipt: &mut Receipt,
+    ) -> Result<()> {
+        if let Some((condition, options)) = postcondition
+            && receipt.status == Status::Delivered
+        {
+            let outcome =
+                wait(&mut *self.surface, &condition, &options, &self.clock, &self.cancel)?;
+            receipt.postcondition = Some(Postcondition { outcome });
         }
+        let diff = self.diff_options(plan.input_point);
+        let outcome = settle(&mut *self.surface, &baseline, &diff, &self.clock, &self.cancel)?;
+        self.show_change(Arc::new(baseline), outcome, plan.input_point, receipt)
     }
 
-    fn try_conclude(&mut self, plan: &Plan, baseline: Frame, receipt: &mut Receipt) -> Result<()> {
-        let diff = self.diff_options(plan.input_point);
-        let mut outcome = settle(&mut *self.surface, &baseline, &diff, &self.clock, &self.cancel)?;
-        let (geometry, last) = self.whole_frame(&mut outcome)?;
-        let last = Arc::new(last);
-        receipt.after = Some(self.admit(geometry, last.clone()).id);
-        let scaled = diff.scale(geometry.scale);
-        let (before, after) = (baseline.as_ref(), last.as_ref().as_ref());
+    /// The end of a wait becomes the current observation, and what changed until then is written
+    /// down.
+    fn show_change(
+        &mut self,
+        before: Arc<Frame>,
+        outcome: Outcome,
+        input_point: Option<Point>,
+        receipt: &mut Receipt,
+    ) -> Result<()> {
+        let (geometry, last) = self.whole_frame(&outcome)?;
+        let after = Arc::new(last);
+        receipt.after = Some(self.admit(geometry, after.clone()).id);
+        let diff = self.diff_options(input_point).scale(geometry.scale);
         receipt.change = Some(Change {
-            report: report(before, after, &scaled, &outcome.standing)?,
+            report: report(
+                before.as_ref().as_ref(),
+                after.as_ref().as_ref(),
+                &diff,
+                &outcome.standing,
+            )?,
             looked: outcome.elapsed,
-            before: Arc::new(baseline),
-            after: last,
+            before,
+            after,
         });
         receipt.wait = Some(outcome);
         Ok(())
     }
 
     /// The last frame of a wait if it shows the whole surface as it is now, else a fresh one.
-    fn whole_frame(&mut self, outcome: &mut Outcome) -> Result<(Geometry, Frame)> {
+    fn whole_frame(&mut self, outcome: &Outcome) -> Result<(Geometry, Frame)> {
         let geometry = self.surface.geometry()?;
         match &outcome.last {
             Some(last) if last.frame.size() == geometry.size => Ok((geometry, last.frame.clone())),
@@ -412,6 +482,7 @@ impl<'s> Executor<'s> {
             held_after: None,
             wait: None,
             change: None,
+            postcondition: None,
             message: None,
             elapsed: Duration::ZERO,
         }
@@ -420,6 +491,20 @@ impl<'s> Executor<'s> {
 
 /// How long one look outside a wait may take.
 const LOOK_LIMIT: Duration = Duration::from_secs(5);
+
+/// Only input can make something become true after it.
+fn check_postcondition(request: &Request) -> Result<(), Refusal> {
+    match &request.postcondition {
+        Some(asked) if request.action.sends_input() => {
+            asked.check().map_err(|refusal| refusal.inside("postcondition"))
+        }
+        Some(_) => Err(Refusal::bad_value(format!(
+            "{} sends no input, so it has no postcondition: use wait_for",
+            request.action.name()
+        ))),
+        None => Ok(()),
+    }
+}
 
 fn check_same(observation: &Observation, now: &Geometry) -> Result<(), Refusal> {
     let then = &observation.geometry;

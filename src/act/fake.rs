@@ -76,6 +76,12 @@ impl Fake {
         }
     }
 
+    /// Somebody else's click.
+    pub(crate) fn click(&mut self, x: u32, y: u32) {
+        self.pointer = Point::new(x, y);
+        self.draw();
+    }
+
     /// Which fault is due with this event.
     fn due(&mut self) -> Option<Fault> {
         let (after, fault) = self.fault.take()?;

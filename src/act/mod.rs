@@ -29,13 +29,15 @@ mod settle;
 #[cfg(test)]
 mod tests;
 
-pub use action::{Action, Drag, Hold, ImagePoint, Path, Request, Step, Text};
+pub use action::{Action, Drag, Hold, ImagePoint, Path, Request, Step, Text, WaitFor};
 pub use driver::{Button, Driver, Held, InputEvent, KeyCode, Stroke, Wheel};
 pub use executor::{Executor, ExecutorOptions, Surface};
 pub use keys::{Key, Modifier, Modifiers};
 pub use observation::{Observation, ObservationId};
 pub use policy::Policy;
-pub use receipt::{Change, Delivery, HeldAfter, Receipt, SequenceReport, Status, StepReport};
+pub use receipt::{
+    Change, Delivery, HeldAfter, Postcondition, Receipt, SequenceReport, Status, StepReport,
+};
 pub use refusal::{Refusal, RefusalKind};
 
 /// The limits and defaults of the action contract.
@@ -44,9 +46,11 @@ pub mod limits {
         CLICK_COUNT, DELAY_MS, DELAY_MS_DEFAULT, DRAG_MS, DRAG_MS_DEFAULT, DRAG_STEPS,
         DRAG_STEPS_DEFAULT, HOLD_ACTIONS, HOLD_CLICK_MS, HOLD_KEYS, HOLD_MS, SCROLL_DETENTS,
         SEQUENCE_ELAPSED, SEQUENCE_REQUESTED, SEQUENCE_STEPS, STEP_WAIT_MS, TEXT_CHARACTERS,
-        VIA_POINTS, WAIT_SECONDS, WAIT_SECONDS_DEFAULT,
+        TIMEOUT_MS, TIMEOUT_MS_DEFAULT, VIA_POINTS, WAIT_SECONDS, WAIT_SECONDS_DEFAULT,
     };
 }
 
+#[cfg(feature = "cli")]
 pub(crate) use action::within;
+#[cfg(feature = "cli")]
 pub(crate) use refusal::quoted;

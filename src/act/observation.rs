@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::frame::Frame;
-use crate::geometry::{Point, Size};
+use crate::geometry::{Point, Rect, Size};
 use crate::wait::Geometry;
 
 use super::action::ImagePoint;
@@ -111,6 +111,28 @@ impl Observation {
     }
 }
 
+/// The part of a capture that `region` of its image covers, in whole pixels around it.
+pub(super) fn locate_region(region: Rect, image: Size, capture: Size) -> Result<Rect, Refusal> {
+    let outside = || {
+        Refusal::new(
+            RefusalKind::Outside,
+            format!("region {region} is outside the {image} image (capture {capture})"),
+        )
+    };
+    if !image.rect().contains_rect(region) {
+        return Err(outside());
+    }
+    let low = |at: u32, image: u32, capture: u32| share(at, capture, image, 0);
+    let high = |at: u32, image: u32, capture: u32| share(at, capture, image, image - 1);
+    Rect::from_edges(
+        low(region.x(), image.width(), capture.width()),
+        low(region.y(), image.height(), capture.height()),
+        high(region.right(), image.width(), capture.width()),
+        high(region.bottom(), image.height(), capture.height()),
+    )
+    .ok_or_else(outside)
+}
+
 /// The capture pixel that a coordinate of the image lies in; `None` outside `0 <= at < image`.
 #[expect(
     clippy::cast_possible_truncation,
@@ -131,17 +153,17 @@ pub(super) fn image_size(capture: Size, max_edge: Option<u32>) -> Size {
     let longest = capture.width().max(capture.height());
     match max_edge {
         Some(max_edge) if longest > max_edge => {
-            let shrunk = |edge: u32| rounded_share(edge, max_edge.max(1), longest).max(1);
+            let shrunk = |edge: u32| share(edge, max_edge.max(1), longest, longest / 2).max(1);
             Size::new(shrunk(capture.width()), shrunk(capture.height())).unwrap_or(capture)
         }
         _ => capture,
     }
 }
 
-/// `edge * part / whole`, rounded; no more than `edge` because `part` is below `whole`.
-fn rounded_share(edge: u32, part: u32, whole: u32) -> u32 {
-    let (edge_long, part, whole) = (u64::from(edge), u64::from(part), u64::from(whole));
-    u32::try_from((edge_long * part + whole / 2) / whole).unwrap_or(edge)
+/// `(value * part + extra) / whole`, for results that fit.
+fn share(value: u32, part: u32, whole: u32, extra: u32) -> u32 {
+    let product = u64::from(value) * u64::from(part) + u64::from(extra);
+    u32::try_from(product / u64::from(whole)).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -180,6 +202,20 @@ mod tests {
         ] {
             let size = |(width, height)| Size::new(width, height).unwrap();
             assert_eq!(image_size(size(capture), max_edge), size(image), "{capture:?}");
+        }
+    }
+
+    #[test]
+    fn regions_cover_every_pixel_they_touch() {
+        let size = |(width, height)| Size::new(width, height).unwrap();
+        for (region, image, capture, there) in [
+            ("10,20,30,40", (1280, 800), (2560, 1600), Some("20,40,60,80")),
+            ("1,1,1,1", (3, 3), (5, 5), Some("1,1,3,3")),
+            ("0,0,3,3", (3, 3), (5, 5), Some("0,0,5,5")),
+            ("2,0,2,3", (3, 3), (5, 5), None),
+        ] {
+            let located = locate_region(region.parse().unwrap(), size(image), size(capture));
+            assert_eq!(located.ok(), there.map(|rect| rect.parse().unwrap()), "{region}");
         }
     }
 

@@ -131,7 +131,9 @@ impl Planner<'_> {
 
     fn action(&mut self, action: &Action) -> Result<(), NoPlan> {
         match action {
-            Action::Observe | Action::Wait { .. } | Action::Sequence(_) => Ok(()),
+            Action::Observe | Action::Wait { .. } | Action::WaitFor(_) | Action::Sequence(_) => {
+                Ok(())
+            }
             Action::Click { at, button, count, modifiers } => {
                 self.click(*at, *button, *count, modifiers)
             }

@@ -58,17 +58,43 @@ pub struct Receipt {
     pub sequence: Option<SequenceReport>,
     /// What is down afterwards; `None` when nothing was sent.
     pub held_after: Option<HeldAfter>,
-    /// How the wait after the input ended.
+    /// How the wait after the input, or the one asked for, ended.
     pub wait: Option<Outcome>,
     /// What changed on the surface; `None` when nothing was done or nothing could be seen.
     pub change: Option<Change>,
+    /// Whether what had to become true did.
+    pub postcondition: Option<Postcondition>,
     /// What needs to be said besides: why the delivery is incomplete, what is still held.
     pub message: Option<String>,
     /// From the request to this answer.
     pub elapsed: Duration,
 }
 
+/// Whether what had to become true after the input did.
+#[derive(Clone, Debug)]
+pub struct Postcondition {
+    /// The wait for it, from the last event on.
+    pub outcome: Outcome,
+}
+
+impl Postcondition {
+    /// Whether it became true in time. If not, that does not mean it never will.
+    #[must_use]
+    pub fn is_met(&self) -> bool {
+        self.outcome.is_met()
+    }
+}
+
 impl Receipt {
+    /// Whether the action was delivered and what was waited for by name has come.
+    #[must_use]
+    pub fn is_fulfilled(&self) -> bool {
+        let asked_for = matches!(self.action, Some(Action::WaitFor(_)));
+        self.status == Status::Delivered
+            && self.postcondition.as_ref().is_none_or(Postcondition::is_met)
+            && (!asked_for || self.wait.as_ref().is_some_and(Outcome::is_met))
+    }
+
     /// What still moved when the wait after the input ended.
     #[must_use]
     pub fn still_moving(&self) -> &[Rect] {

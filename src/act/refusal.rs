@@ -82,9 +82,14 @@ impl Refusal {
         Self::new(RefusalKind::BadValue, message)
     }
 
-    /// The same refusal of one part: `step 3: …`.
-    pub(crate) fn context(mut self, part: &str, number: usize) -> Self {
-        self.message = format!("{part} {number}: {}", self.message);
+    /// The same refusal of one part of many: `step 3: …`.
+    pub(crate) fn context(self, part: &str, number: usize) -> Self {
+        self.inside(&format!("{part} {number}"))
+    }
+
+    /// The same refusal of one part: `postcondition: …`.
+    pub(crate) fn inside(mut self, part: &str) -> Self {
+        self.message = format!("{part}: {}", self.message);
         self
     }
 

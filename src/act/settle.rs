@@ -43,7 +43,11 @@ pub(super) fn report(
     report.areas = all.areas.iter().filter(|area| !is_blinking(area)).cloned().collect();
     report.changed_pixels = report.areas.iter().map(|area| area.changed_pixels).sum();
     report.ignored.carets.retain(|spot| !stands(spot));
-    report.verdict = if report.areas.is_empty() { report.verdict } else { Verdict::Changed };
+    if report.verdict == Verdict::Same
+        && report.changed_pixels > options.max_changed_pixels_in_force()
+    {
+        report.verdict = Verdict::Changed;
+    }
     Ok(report)
 }
 

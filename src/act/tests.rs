@@ -4,17 +4,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use crate::clock::Cancel;
-use crate::geometry::Point;
+use crate::frame::{Frame, PixelFormat};
+use crate::geometry::{Point, Size};
 use crate::report::Verdict;
+use crate::wait::Condition;
 
-use super::action::{Action, Drag, Hold, ImagePoint, Path, Request, Step, Text};
+use super::action::{Action, Drag, Hold, ImagePoint, Path, Request, Step, Text, WaitFor};
 use super::driver::{Button, InputEvent, KeyCode, Wheel};
 use super::executor::{Executor, ExecutorOptions};
 use super::fake::{CTRL, Fake, Fault, SHIFT, is_balanced};
 use super::keys::{Modifier, Modifiers};
 use super::observation::ObservationId;
 use super::policy::Policy;
-use super::receipt::{Receipt, Status};
+use super::receipt::{Postcondition, Receipt, Status};
 use super::refusal::RefusalKind;
 
 fn at(x: f64, y: f64) -> ImagePoint {
@@ -94,6 +96,14 @@ fn act_with(fake: &mut Fake, action: Action, options: ExecutorOptions) -> Receip
     let mut executor = Executor::new(fake, clock, options);
     let id = executor.observe().unwrap().id;
     executor.execute(&Request::new(action, id)).unwrap()
+}
+
+fn act_after(fake: &mut Fake, action: Action, postcondition: WaitFor) -> Receipt {
+    let clock = fake.clock.clone();
+    let mut executor = Executor::new(fake, clock, ExecutorOptions::default());
+    let id = executor.observe().unwrap().id;
+    let request = Request { postcondition: Some(postcondition), ..Request::new(action, id) };
+    executor.execute(&request).unwrap()
 }
 
 const fn key(code: KeyCode, down: bool) -> InputEvent {
@@ -333,6 +343,7 @@ fn an_observation_serves_one_action() {
         action: Action::click(at(5.0, 5.0)),
         observation,
         screenshot: true,
+        postcondition: None,
     };
     let refusal = |executor: &mut Executor<'_>, observation| {
         let refusal = executor.execute(&click(observation)).unwrap().refusal.unwrap();
@@ -657,6 +668,101 @@ fn a_sequence_ends_after_half_an_hour() {
     );
     let report = receipt.sequence.unwrap();
     assert_eq!((report.completed, report.stop_reason), (30, Some("timed_out")));
+}
+
+fn wait_for(condition: Condition, timeout_ms: u64) -> WaitFor {
+    WaitFor { condition, timeout: Duration::from_millis(timeout_ms), region: None }
+}
+
+/// What the fake shows after a click at (20, 20).
+fn black_box() -> Frame {
+    Frame::filled(Size::new(13, 13).unwrap(), PixelFormat::Rgba, [0, 0, 0, 255])
+}
+
+#[test]
+fn a_wait_is_asked_for_and_answered() {
+    for (condition, has_changed, is_met) in [
+        (Condition::stable(), false, true),
+        (Condition::changed(), false, false),
+        (Condition::changed(), true, true),
+        (Condition::appears(black_box()), true, true),
+        (Condition::gone(black_box()), true, false),
+    ] {
+        let mut fake = Fake::new(64, 48);
+        if has_changed {
+            fake.after_first_look = |fake| fake.click(20, 20);
+        }
+        let told = format!("{} {has_changed}", condition.name());
+        let receipt = act(&mut fake, Action::WaitFor(wait_for(condition, 1000)));
+        assert_eq!(receipt.status, Status::Delivered, "{told}");
+        assert_eq!(receipt.is_fulfilled(), is_met, "{told}");
+        assert_eq!(receipt.wait.unwrap().is_met(), is_met, "{told}");
+        assert_eq!((receipt.before, receipt.after), (id(1), id(2)), "{told}");
+        assert_eq!(receipt.delivery.events_planned, 0);
+    }
+}
+
+#[test]
+fn a_postcondition_must_become_true_after_the_input() {
+    let click = || Action::click(at(20.0, 20.0));
+    for (action, condition, is_met) in [
+        (click(), Condition::appears(black_box()), true),
+        (click(), Condition::changed(), true),
+        (Action::Hover { at: at(20.0, 20.0) }, Condition::appears(black_box()), false),
+        (Action::Hover { at: at(20.0, 20.0) }, Condition::changed(), false),
+    ] {
+        let mut fake = Fake::new(64, 48);
+        let told = format!("{} after {}", condition.name(), action.name());
+        let receipt = act_after(&mut fake, action, wait_for(condition, 500));
+        assert_eq!(receipt.status, Status::Delivered, "{told}");
+        assert_eq!(
+            receipt.postcondition.as_ref().map(Postcondition::is_met),
+            Some(is_met),
+            "{told}"
+        );
+        assert_eq!(receipt.is_fulfilled(), is_met, "{told}");
+        assert!(receipt.change.is_some(), "{told}");
+    }
+    let mut fake = Fake::new(64, 48);
+    fake.click(20, 20);
+    let receipt = act_after(&mut fake, click(), wait_for(Condition::appears(black_box()), 500));
+    assert!(!receipt.is_fulfilled(), "what was there before does not count");
+}
+
+#[test]
+fn an_impossible_wait_is_refused_before_the_input() {
+    let never = || wait_for(Condition::stable().hold(Duration::from_secs(2)), 1000);
+    let message = "stable: a hold of 2000 ms does not fit in a timeout of 1000 ms: make the \
+                   timeout longer or the hold shorter";
+    let outside = WaitFor {
+        region: Some("60,0,5,5".parse().unwrap()),
+        ..wait_for(Condition::stable(), 1000)
+    };
+    for (action, postcondition, told) in [
+        (Action::WaitFor(never()), None, message),
+        (Action::click(at(1.0, 1.0)), Some(never()), message),
+        (
+            Action::WaitFor(outside),
+            None,
+            "region x=60 y=0 w=5 h=5 is outside the 64x48 image (capture 64x48)",
+        ),
+        (
+            Action::Observe,
+            Some(wait_for(Condition::stable(), 1000)),
+            "observe sends no input, so it has no postcondition: use wait_for",
+        ),
+    ] {
+        let mut fake = Fake::new(64, 48);
+        let clock = fake.clock.clone();
+        let mut executor = Executor::new(&mut fake, clock, ExecutorOptions::default());
+        let id = executor.observe().unwrap().id;
+        let request = Request { postcondition, ..Request::new(action, id) };
+        let receipt = executor.execute(&request).unwrap();
+        assert_eq!(receipt.refusal.unwrap().message(), told);
+        assert_eq!(receipt.after, Some(id));
+        drop(executor);
+        assert_eq!(fake.events, []);
+    }
 }
 
 /// How many events an action has.

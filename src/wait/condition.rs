@@ -22,7 +22,7 @@ const DEFAULT_HOLD: Duration = Duration::from_millis(250);
 /// let condition = Condition::stable().hold(Duration::from_millis(400)).captures(4);
 /// assert_eq!(condition.name(), "stable");
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     kind: Kind,
     diff: DiffOptions,
@@ -32,7 +32,7 @@ pub struct Condition {
     ignore_periodic: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
     Stable,
     Changed,

@@ -270,7 +270,11 @@ fn a_swing_is_not_still_where_it_turns() {
             let draw = |time: u64| {
                 let time = f64::from(u32::try_from(time).unwrap());
                 let turn = (time / period * std::f64::consts::TAU).sin();
-                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "small"
+                )]
                 let x = (95.0 + turn * reach).round() as u32 - size / 2;
                 with(&[(rect(x, 40, size, 24), 100)])
             };
@@ -402,11 +406,17 @@ fn presence_is_seen_and_absence_must_last() {
     let gone = Condition::gone(cut.clone());
     expect("gone", &draw, &gone, &timeout(3000).interval(ms(20)), Some((1250, 1290)));
     let later = |time: u64| if time < 640 { page() } else { image.clone() };
-    for one in expect("appears", &later, &Condition::appears(cut.clone()), &timeout(3000), Some((640, 715)))
-    {
+    for one in expect(
+        "appears",
+        &later,
+        &Condition::appears(cut.clone()),
+        &timeout(3000),
+        Some((640, 715)),
+    ) {
         assert_eq!(one.found, Some(rect(30, 30, 20, 12)));
     }
-    let scoped = Condition::appears(cut.clone()).scope(Scope::everything().region(rect(60, 0, 100, 90)));
+    let scoped =
+        Condition::appears(cut.clone()).scope(Scope::everything().region(rect(60, 0, 100, 90)));
     expect("appears elsewhere", &later, &scoped, &timeout(1500), None);
     let lasting = Condition::appears(cut.clone()).hold(ms(300)).captures(4);
     expect("appears for a while", &later, &lasting, &timeout(3000), Some((940, 1020)));
@@ -443,9 +453,13 @@ fn late_is_told_from_missing_and_met_only_in_time() {
         }
     }
     let just = |time: u64| if time < 990 { page() } else { change.clone() };
-    for one in
-        expect("just", &just, &Condition::matches(change.clone()), &timeout(1000), Some((990, 1000)))
-    {
+    for one in expect(
+        "just",
+        &just,
+        &Condition::matches(change.clone()),
+        &timeout(1000),
+        Some((990, 1000)),
+    ) {
         assert_eq!(one.flags, [Flag::JustMet]);
     }
 }
@@ -560,7 +574,9 @@ fn no_new_frame_is_evidence_of_nothing() {
         let draw = |time: Duration| match time.as_millis() / 100 {
             1 | 2 => Shot::Fails,
             3 => Shot::Old(page()),
-            _ => Shot::Shows(if time < ms(500) { page() } else { with(&[(rect(9, 9, 30, 30), 7)]) }),
+            _ => {
+                Shot::Shows(if time < ms(500) { page() } else { with(&[(rect(9, 9, 30, 30), 7)]) })
+            }
         };
         let run = play(draw, 0, &condition, timeout(3000));
         assert_eq!(run.outcome.kind, OutcomeKind::Met, "{}", condition.name());
@@ -574,8 +590,8 @@ fn no_new_frame_is_evidence_of_nothing() {
         ids: 0,
         began: Vec::new(),
     };
-    let failed =
-        wait(&mut source, &Condition::stable(), &timeout(400), &clock, &Cancel::never()).unwrap_err();
+    let failed = wait(&mut source, &Condition::stable(), &timeout(400), &clock, &Cancel::never())
+        .unwrap_err();
     assert!(failed.to_string().ends_with("captures succeeded: no"), "{failed}");
 }
 
@@ -596,8 +612,7 @@ fn a_cancelled_wait_keeps_its_evidence() {
     };
     let mut source =
         Script { draw, cost: ms(0), scale: 1.0, clock: clock.clone(), ids: 0, began: Vec::new() };
-    let outcome =
-        wait(&mut source, &Condition::stable(), &timeout(5000), &clock, &cancel).unwrap();
+    let outcome = wait(&mut source, &Condition::stable(), &timeout(5000), &clock, &cancel).unwrap();
     assert_eq!(outcome.kind, OutcomeKind::Cancelled);
     assert!(outcome.elapsed < ms(600) && outcome.last.is_some());
 }

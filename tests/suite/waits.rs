@@ -203,7 +203,9 @@ fn command_faults(folder: &Path, case: &Value, args: &[String]) -> Vec<String> {
         }
         return faults;
     }
-    if let Some(window) = case.get("met_at_ms").filter(|window| !holds(&answer["met_at_ms"], window)) {
+    if let Some(window) =
+        case.get("met_at_ms").filter(|window| !holds(&answer["met_at_ms"], window))
+    {
         faults.push(format!("met at {}, not in {window}", answer["met_at_ms"]));
     }
     for (path, wanted) in case.get("has").and_then(Value::as_object).into_iter().flatten() {

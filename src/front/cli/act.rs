@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::act::{Action, Executor, ExecutorOptions, Policy, Receipt, Refusal, Request, Status};
+use crate::act::{Action, Executor, ExecutorOptions, Policy, Receipt, Refusal, Request};
 use crate::clock::Cancel;
 use crate::error::{Error, Result};
 use crate::front::change::{Showing, show};
@@ -28,7 +28,8 @@ use short::FieldArgs;
 #[command(after_help = "Short forms, where points are pixels of the surface:
   observe | click X Y | right_click X Y | double_click X Y | hover X Y
   drag FROM_X FROM_Y TO_X TO_Y | scroll X Y --dy N --dx N
-  key ctrl+s | hotkey ctrl s | select_all | type_text TEXT | wait SECONDS")]
+  key ctrl+s | hotkey ctrl s | select_all | type_text TEXT | wait SECONDS
+  wait_for stable | wait_for changed | wait_for appears PNG")]
 pub(super) struct ActArgs {
     /// An action's name and its values, a file ACTION.json, or - to read one JSON action a line
     /// and answer one receipt a line.
@@ -68,7 +69,7 @@ pub(super) fn run(args: &ActArgs) -> Result<ExitCode> {
             let print = |answer: &Answer| say(&answer.line(args.output.json));
             Ok(ExitCode::from(session.stream(&lines, &cancel, print)?))
         }
-        What::One(request) => Ok(session.answer(request)?.print(args.output.json)),
+        What::One(request) => Ok(session.answer(*request)?.print(args.output.json)),
     }
 }
 
@@ -77,7 +78,13 @@ enum What {
     /// Requests from stdin until it ends.
     Stream,
     /// One request, or the refusal of what is none.
-    One(Result<Request, Refusal>),
+    One(Box<Result<Request, Refusal>>),
+}
+
+impl What {
+    fn one(request: Result<Request, Refusal>) -> Self {
+        Self::One(Box::new(request))
+    }
 }
 
 impl ActArgs {
@@ -87,7 +94,7 @@ impl ActArgs {
         let (first, rest) = self.words.split_first().ok_or_else(|| no_action(""))?;
         if let Some(action) = short::action_name(first) {
             let object = short::object(&action, rest, &self.fields).map_err(Error::usage)?;
-            return Ok(What::One(wire::act::request_of(object)));
+            return Ok(What::one(wire::act::request_of(object)));
         }
         if !rest.is_empty() {
             return Err(no_action(first));
@@ -99,7 +106,7 @@ impl ActArgs {
         }
         match first.as_str() {
             "-" => Ok(What::Stream),
-            path => Ok(What::One(wire::act::request(&read(Path::new(path))?))),
+            path => Ok(What::one(wire::act::request(&read(Path::new(path))?))),
         }
     }
 
@@ -195,7 +202,7 @@ pub(super) fn answer(receipt: &Receipt, out: Option<&Path>) -> Result<Answer> {
     let change = shown.as_ref().map(|shown| shown.json.clone());
     let json = wire::act::receipt(receipt, change);
     let text = in_words(receipt, shown.as_ref().map(|shown| shown.text.as_str()));
-    Ok(Answer { text, json, code: u8::from(receipt.status != Status::Delivered) })
+    Ok(Answer { text, json, code: u8::from(!receipt.is_fulfilled()) })
 }
 
 /// A receipt for people: the status first, then what changed.
@@ -206,6 +213,12 @@ fn in_words(receipt: &Receipt, change: Option<&str>) -> String {
         None => vec![sent_in_words(name, receipt)],
     };
     lines.extend(receipt.message.clone());
+    if let Some(postcondition) = &receipt.postcondition {
+        lines.push(format!("postcondition {}", postcondition.outcome.sentence()));
+    }
+    if let (Some(Action::WaitFor(_)), Some(outcome)) = (&receipt.action, &receipt.wait) {
+        lines.push(outcome.sentence());
+    }
     lines.extend(change.map(str::to_owned));
     let moving = receipt.still_moving().iter().map(|rect| format!("still moving: {rect}"));
     lines.extend(moving);
@@ -277,6 +290,10 @@ mod tests {
             ("wait", json!({"action": "wait"})),
             ("wait|0.5", json!({"action": "wait", "seconds": 0.5})),
             ("observe", json!({"action": "observe"})),
+            (
+                "wait-for|gone|a.png",
+                json!({"action": "wait_for", "condition": "gone", "image": "a.png"}),
+            ),
             ("sequence", json!({"action": "sequence"})),
         ] {
             let args = parse(words).unwrap();
@@ -292,7 +309,7 @@ mod tests {
             (
                 "clik|1|2",
                 "'clik' is no action: use observe, click, right_click, double_click, \
-                          hover, drag, scroll, key, hotkey, select_all, type_text, hold, sequence, wait",
+                          hover, drag, scroll, key, hotkey, select_all, type_text, hold, sequence, wait, wait_for",
             ),
             (
                 "./click",

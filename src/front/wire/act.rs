@@ -7,21 +7,25 @@ use serde_json::{Map, Value, json};
 
 use crate::act::limits::{
     CLICK_COUNT, DELAY_MS, DELAY_MS_DEFAULT, DRAG_MS, DRAG_MS_DEFAULT, DRAG_STEPS,
-    DRAG_STEPS_DEFAULT, HOLD_MS, SCROLL_DETENTS, STEP_WAIT_MS, WAIT_SECONDS, WAIT_SECONDS_DEFAULT,
+    DRAG_STEPS_DEFAULT, HOLD_MS, SCROLL_DETENTS, STEP_WAIT_MS, TIMEOUT_MS, TIMEOUT_MS_DEFAULT,
+    WAIT_SECONDS, WAIT_SECONDS_DEFAULT,
 };
 use crate::act::{
     Action, Button, Drag, HeldAfter, Hold, ImagePoint, Key, Modifiers, ObservationId, Path,
-    Receipt, Refusal, RefusalKind, Request, SequenceReport, Step, StepReport, Text, quoted, within,
+    Receipt, Refusal, RefusalKind, Request, SequenceReport, Step, StepReport, Text, WaitFor,
+    quoted, within,
 };
 
 use super::WaitPaths;
 use super::strict::{self, kind};
-use crate::wait::Outcome;
+use crate::frame::{self, Frame};
+use crate::geometry::{MAX_EDGE, Rect};
+use crate::wait::{Condition, Outcome};
 
 pub(crate) use super::strict::{MAX_BYTES, too_long};
 
 /// The names of all actions that are carried out.
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 15] = [
     "observe",
     "click",
     "right_click",
@@ -36,14 +40,14 @@ const NAMES: [&str; 14] = [
     "hold",
     "sequence",
     "wait",
+    "wait_for",
 ];
 
 /// Names of the contract that this version knows and does not carry out yet, with what to do
 /// instead.
-const LATER_ACTIONS: [(&str, &str); 3] = [
+const LATER_ACTIONS: [(&str, &str); 2] = [
     ("scroll_to_element", "it needs a browser surface; use scroll at x, y"),
     ("dialog", "it needs a browser surface; use key or click on what is seen"),
-    ("wait_for", "use the wait command, or wait"),
 ];
 
 /// The names of all actions that are carried out.
@@ -95,18 +99,30 @@ fn fields_of(action: &str) -> Option<&'static [&'static str]> {
         "hold" => &["keys", "duration_ms", "actions"],
         "sequence" => &["steps"],
         "wait" => &["seconds"],
+        "wait_for" => &WAIT_FIELDS,
         _ => return None,
     })
 }
 
+/// The fields of a wait for a condition, as an action and as a postcondition.
+const WAIT_FIELDS: [&str; 8] = [
+    "condition",
+    "image",
+    "timeout_ms",
+    "hold_ms",
+    "captures",
+    "region",
+    "require_seen",
+    "ignore_periodic",
+];
+
 /// Fields of the contract that are not carried out yet, with what to do instead.
-const LATER_FIELDS: [(&str, &str); 6] = [
+const LATER_FIELDS: [(&str, &str); 5] = [
     ("ref", "it needs a browser surface; give x and y"),
     ("marks", "it needs a browser surface; leave it out"),
     ("direction", "it goes with ref; give x, y, delta_x and delta_y"),
     ("amount", "it goes with ref; give x, y, delta_x and delta_y"),
     ("by", "it goes with ref; give x, y, delta_x and delta_y"),
-    ("postcondition", "use the wait command after the action"),
 ];
 
 /// Reads one request: the bytes of one JSON object.
@@ -129,12 +145,14 @@ pub(crate) fn request_of(object: Map<String, Value>) -> Result<Request, Refusal>
         Some(Value::String(id)) => Some(id.parse()?),
         Some(other) => return Err(wrong_type("observation", "an id such as \"obs-12\"", other)),
     };
-    let screenshot = match fields.optional("screenshot") {
-        None => true,
-        Some(Value::Bool(wanted)) => *wanted,
-        Some(other) => return Err(wrong_type("screenshot", "true or false", other)),
+    let screenshot = fields.flag("screenshot", true)?;
+    let postcondition = match fields.optional("postcondition") {
+        None => None,
+        Some(value) => {
+            Some(postcondition(value).map_err(|refusal| refusal.inside("postcondition"))?)
+        }
     };
-    Ok(Request { action, observation, screenshot })
+    Ok(Request { action, observation, screenshot, postcondition })
 }
 
 fn action(fields: &Fields) -> Result<Action, Refusal> {
@@ -171,6 +189,7 @@ fn action(fields: &Fields) -> Result<Action, Refusal> {
             Action::TypeText { text, delay: fields.ms("delay_ms", &DELAY_MS, DELAY_MS_DEFAULT)? }
         }
         "wait" => Action::Wait { duration: fields.seconds()? },
+        "wait_for" => Action::WaitFor(wait_for(fields)?),
         name => return Err(no_such_action(name)),
     })
 }
@@ -216,6 +235,69 @@ fn via_point(item: &Value) -> Result<ImagePoint, Refusal> {
     }
     let fields = Fields { action: "a point".to_owned(), object: object.clone() };
     fields.point("x", "y")
+}
+
+fn postcondition(value: &Value) -> Result<WaitFor, Refusal> {
+    let Value::Object(object) = value else { return Err(wrong_type("it", "an object", value)) };
+    for field in object.keys() {
+        check_field("a condition", field, &[], &WAIT_FIELDS)?;
+    }
+    wait_for(&Fields { action: "a condition".to_owned(), object: object.clone() })
+}
+
+fn wait_for(fields: &Fields) -> Result<WaitFor, Refusal> {
+    let name = fields.string("condition")?;
+    let mut condition = match name {
+        "stable" => Condition::stable(),
+        "changed" => Condition::changed(),
+        "matches" => Condition::matches(fields.image()?),
+        "appears" => Condition::appears(fields.image()?),
+        "gone" => Condition::gone(fields.image()?),
+        other => {
+            return Err(bad_value(format!(
+                "there is no condition {}: use stable, changed, matches, appears or gone",
+                quoted(other)
+            )));
+        }
+    };
+    if matches!(name, "stable" | "changed") && fields.optional("image").is_some() {
+        return Err(bad_value(format!("the condition {name} takes no image")));
+    }
+    if fields.optional("hold_ms").is_some() {
+        condition = condition.hold(fields.ms("hold_ms", &TIMEOUT_MS, 0)?);
+    }
+    if fields.optional("captures").is_some() {
+        condition = condition.captures(fields.whole("captures", &CAPTURES, 1)?);
+    }
+    Ok(WaitFor {
+        condition: condition
+            .require_seen(fields.flag("require_seen", false)?)
+            .ignore_periodic(fields.flag("ignore_periodic", false)?),
+        timeout: fields.ms("timeout_ms", &TIMEOUT_MS, TIMEOUT_MS_DEFAULT)?,
+        region: fields.optional("region").map(region).transpose()?,
+    })
+}
+
+/// In how many captures evidence may have to stand.
+const CAPTURES: RangeInclusive<u32> = 1..=1000;
+
+fn region(value: &Value) -> Result<Rect, Refusal> {
+    let Value::Object(object) = value else {
+        return Err(wrong_type("region", "an {x, y, width, height}", value));
+    };
+    let names = ["x", "y", "width", "height"];
+    if let Some(field) = object.keys().find(|key| !names.contains(&key.as_str())) {
+        let message =
+            format!("region has no field {}: it takes {}", quoted(field), names.join(", "));
+        return Err(Refusal::new(RefusalKind::UnknownField, message));
+    }
+    let fields = Fields { action: "region".to_owned(), object: object.clone() };
+    let edge = |name: &str| {
+        fields.required(name)?;
+        fields.whole(name, &(0..=MAX_EDGE), 0)
+    };
+    Rect::new(edge("x")?, edge("y")?, edge("width")?, edge("height")?)
+        .map_err(|error| bad_value(error.to_string()))
 }
 
 fn hold(fields: &Fields) -> Result<Hold, Refusal> {
@@ -354,6 +436,24 @@ impl Fields {
         Ok(Duration::from_secs_f64(seconds))
     }
 
+    fn flag(&self, field: &str, default: bool) -> Result<bool, Refusal> {
+        match self.optional(field) {
+            None => Ok(default),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(other) => Err(wrong_type(field, "true or false", other)),
+        }
+    }
+
+    /// The picture at a path. The message does not repeat the path.
+    fn image(&self) -> Result<Frame, Refusal> {
+        let path = self.string("image")?;
+        frame::read(path.as_ref()).map_err(|error| {
+            let told = error.to_string();
+            let reason = told.strip_prefix(path).unwrap_or("cannot be read");
+            bad_value(format!("image {}", reason.trim_start_matches([':', ' '])))
+        })
+    }
+
     fn button(&self) -> Result<Button, Refusal> {
         match self.optional("button") {
             None => Ok(Button::Left),
@@ -471,6 +571,11 @@ pub(crate) fn receipt(receipt: &Receipt, change: Option<Value>) -> Value {
         "held_after": receipt.held_after.as_ref().map(held_after),
         "wait": receipt.wait.as_ref().map(|outcome| wait(outcome, receipt.after)),
         "change": change,
+        "postcondition": receipt.postcondition.as_ref().map(|postcondition| json!({
+            "met": postcondition.is_met(),
+            "evidence": postcondition.outcome.sentence(),
+            "wait": wait(&postcondition.outcome, None),
+        })),
         "message": receipt.message,
         "elapsed_ms": ms(receipt.elapsed),
     })
@@ -558,6 +663,10 @@ fn described(action: &Action) -> Value {
         Action::TypeText { text, delay } => {
             json!({"text_length": text.length(), "method": "keys", "delay_ms": ms(*delay)})
         }
+        Action::WaitFor(asked) => json!({
+            "condition": asked.condition.name(), "timeout_ms": ms(asked.timeout),
+            "region": asked.region.map(super::diff::rect),
+        }),
         Action::Wait { duration } => json!({"seconds": duration.as_secs_f64()}),
     };
     value["action"] = action.name().into();
@@ -669,6 +778,17 @@ mod tests {
                     },
                 ]),
             ),
+            (
+                r#"{"action":"wait_for","condition":"changed","hold_ms":9,"captures":2,"region":{"x":1,"y":2,"width":3,"height":4}}"#,
+                Action::WaitFor(WaitFor {
+                    condition: Condition::changed()
+                        .hold(Duration::from_millis(9))
+                        .captures(2)
+                        .require_seen(false),
+                    timeout: Duration::from_secs(5),
+                    region: Some(Rect::new(1, 2, 3, 4).unwrap()),
+                }),
+            ),
             (r#"{"action":"wait"}"#, Action::Wait { duration: Duration::from_secs(1) }),
             (
                 r#"{"action":"wait","seconds":0.25}"#,
@@ -697,7 +817,8 @@ mod tests {
                 r#"{"action":"shell","command":"rm"}"#,
                 UnknownAction,
                 "there is no action 'shell': use observe, click, right_click, double_click, hover, \
-                 drag, scroll, key, hotkey, select_all, type_text, hold, sequence, wait",
+                 drag, scroll, key, hotkey, select_all, type_text, hold, sequence, wait, \
+                 wait_for",
             ),
             (
                 r#"{"action":"dialog","accept":true}"#,
@@ -708,18 +829,18 @@ mod tests {
             (
                 r#"{"action":"observe","command":"ls"}"#,
                 UnknownField,
-                "observe has no field 'command': it takes action, observation, screenshot",
+                "observe has no field 'command': it takes action, observation, postcondition, screenshot",
             ),
             (
                 r#"{"action":"click","x":1,"y":2,"count_":2}"#,
                 UnknownField,
-                "click has no field 'count_': it takes action, observation, screenshot, x, y, \
+                "click has no field 'count_': it takes action, observation, postcondition, screenshot, x, y, \
                  button, count, modifiers",
             ),
             (
                 r#"{"action":"type_text","text":"x","x":1}"#,
                 UnknownField,
-                "type_text has no field 'x': it takes action, observation, screenshot, text, \
+                "type_text has no field 'x': it takes action, observation, postcondition, screenshot, text, \
                  delay_ms, method",
             ),
             (r#"{"action":"click","x":1}"#, MissingField, "click needs y"),
@@ -734,8 +855,36 @@ mod tests {
             ),
             (
                 r#"{"action":"click","x":1,"y":2,"postcondition":{"stable":true}}"#,
-                Unsupported,
-                "postcondition of click is not supported yet: use the wait command after the action",
+                UnknownField,
+                "postcondition: a condition has no field 'stable': it takes condition, image, \
+                 timeout_ms, hold_ms, captures, region, require_seen, ignore_periodic",
+            ),
+            (
+                r#"{"action":"click","x":1,"y":2,"postcondition":{"condition":"appears","image":"/no/such.png"}}"#,
+                BadValue,
+                "postcondition: image cannot be read: no such file or directory",
+            ),
+            (
+                r#"{"action":"wait_for","condition":"done"}"#,
+                BadValue,
+                "there is no condition 'done': use stable, changed, matches, appears or gone",
+            ),
+            (r#"{"action":"wait_for"}"#, MissingField, "wait_for needs condition"),
+            (r#"{"action":"wait_for","condition":"gone"}"#, MissingField, "wait_for needs image"),
+            (
+                r#"{"action":"wait_for","condition":"stable","image":"a.png"}"#,
+                BadValue,
+                "the condition stable takes no image",
+            ),
+            (
+                r#"{"action":"wait_for","condition":"stable","timeout_ms":300001}"#,
+                BadValue,
+                "timeout_ms must be 0 to 300000, not 300001",
+            ),
+            (
+                r#"{"action":"wait_for","condition":"stable","region":{"x":0,"y":0,"width":0,"height":4}}"#,
+                BadValue,
+                "region 0,0,0,4 is empty",
             ),
             (
                 r#"{"action":"click","x":1,"y":2,"count":0}"#,

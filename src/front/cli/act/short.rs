@@ -39,6 +39,8 @@ pub(super) struct FieldArgs {
 
 /// What the words after an action's name are.
 enum Words {
+    /// These fields, strings, in this order.
+    Strings(&'static [&'static str]),
     /// These fields, numbers, in this order.
     Numbers(&'static [&'static str]),
     /// A text, one word.
@@ -56,6 +58,7 @@ fn words_of(action: &str) -> Words {
         }
         "drag" => Words::Numbers(&["from_x", "from_y", "to_x", "to_y"]),
         "wait" => Words::Numbers(&["seconds"]),
+        "wait_for" => Words::Strings(&["condition", "image"]),
         "type_text" => Words::Text,
         "key" => Words::Key,
         "hotkey" => Words::Keys,
@@ -86,7 +89,8 @@ pub(super) fn object(
     object.insert("action".to_owned(), action.into());
     fields.put(&mut object);
     match words_of(action) {
-        Words::Numbers(names) => put_numbers(action, words, names, &mut object)?,
+        Words::Numbers(names) => put_each(action, words, names, number, &mut object)?,
+        Words::Strings(names) => put_each(action, words, names, |word| word.into(), &mut object)?,
         Words::Text => put_text(words, &mut object)?,
         Words::Key => put_key(words, &mut object)?,
         Words::Keys => {
@@ -130,10 +134,11 @@ impl FieldArgs {
     }
 }
 
-fn put_numbers(
+fn put_each(
     action: &str,
     words: &[String],
     names: &[&str],
+    value: fn(&str) -> Value,
     object: &mut Map<String, Value>,
 ) -> Result<(), String> {
     if let Some(word) = words.get(names.len()) {
@@ -141,7 +146,7 @@ fn put_numbers(
         return Err(format!("{action} takes {takes}: '{word}' is left over"));
     }
     for (name, word) in names.iter().zip(words) {
-        object.insert((*name).to_owned(), number(word));
+        object.insert((*name).to_owned(), value(word));
     }
     Ok(())
 }
