@@ -175,9 +175,17 @@ impl Delivered {
 
     /// What needs to be said of it, if anything: that it must not be repeated, what is held.
     pub(super) fn message(&self) -> Option<String> {
-        let parts = [self.told_of_stop(), self.held_after.told()];
+        let parts = [self.told_of_stop(), self.told_of_release(), self.held_after.told()];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
+    /// Of an action that was cut short it matters that nothing of it stays down.
+    fn told_of_release(&self) -> Option<String> {
+        let held_after = &self.held_after;
+        let is_clean = held_after.verified && held_after.is_empty();
+        let was_cut = !matches!(self.ended, Ended::Complete) && self.delivery.pressed > 0;
+        (is_clean && was_cut).then(|| "what it pressed was let go of: nothing is held".to_owned())
     }
 
     fn told_of_stop(&self) -> Option<String> {

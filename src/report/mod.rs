@@ -23,6 +23,8 @@ pub use diff_picture::diff_picture;
 pub use options::{DiffOptions, Preset};
 #[cfg(feature = "pictures")]
 pub use pictures::{Picture, pictures, whole_picture};
+#[cfg(feature = "cli")]
+pub(crate) use resize::copy;
 pub use shots::{Role, Shot, shots};
 pub use text::{Naming, Wording};
 

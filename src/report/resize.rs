@@ -20,7 +20,7 @@ const CHEQUERS: [u8; 2] = [255, 216];
 ///
 /// # Errors
 /// When `size` has no room for it.
-pub(super) fn copy(source: FrameRef<'_>, size: Size) -> Result<Frame> {
+pub(crate) fn copy(source: FrameRef<'_>, size: Size) -> Result<Frame> {
     let factor = size.width() / source.size().width();
     if size == source.size() {
         Ok(opaque(source))

@@ -13,9 +13,10 @@ use clap::Args;
 use crate::act::{Action, Executor, ExecutorOptions, Policy, Receipt, Refusal, Request};
 use crate::clock::Cancel;
 use crate::error::{Error, Result};
-use crate::front::change::{Showing, show};
-use crate::front::wire;
-use crate::report::Preset;
+use crate::frame::write_png;
+use crate::front::change::{Showing, Shown, show};
+use crate::front::wire::{self, act::Image};
+use crate::report::{Preset, copy};
 
 use super::args::{CompareArgs, OutputArgs, SurfaceArgs};
 use super::cancel_on_signal;
@@ -174,7 +175,26 @@ impl Session<'_> {
             Err(refusal) => (self.executor.refuse(None, refusal), false),
         };
         let out = self.folder(&receipt).filter(|_| wants_pictures);
-        answer(&receipt, out.as_deref())
+        Ok(self.told(&receipt, out.as_deref()).unwrap_or_else(|error| {
+            // What was sent must not go untold because a picture cannot be written.
+            in_both_forms(&with_remark(receipt, &error), None, None)
+        }))
+    }
+
+    fn told(&self, receipt: &Receipt, out: Option<&Path>) -> Result<Answer> {
+        let image = self.image(out.filter(|_| receipt.refusal.is_none()))?;
+        Ok(in_both_forms(receipt, shown(receipt, out)?, image.as_ref()))
+    }
+
+    /// The image of the current observation, written to `out`.
+    fn image(&self, out: Option<&Path>) -> Result<Option<Image>> {
+        let Some(observation) = self.executor.current() else { return Ok(None) };
+        let size = observation.image;
+        let Some(folder) = out else { return Ok(Some(Image { size, path: None })) };
+        std::fs::create_dir_all(folder).map_err(|error| Error::io(folder.display(), error))?;
+        let path = folder.join("observation.png");
+        write_png(&path, &copy(observation.frame.as_ref().as_ref(), size)?)?;
+        Ok(Some(Image { size, path: Some(path) }))
     }
 
     /// Where an action's pictures go: in a stream, a folder each.
@@ -191,18 +211,31 @@ impl Session<'_> {
 /// # Errors
 /// When the pictures cannot be written.
 pub(super) fn answer(receipt: &Receipt, out: Option<&Path>) -> Result<Answer> {
-    let shown = match &receipt.change {
-        Some(change) => {
-            let showing = Showing { out, diff: None, within: Some(change.looked) };
-            let (before, after) = (change.before.as_ref(), change.after.as_ref());
-            Some(show(&change.report, before.as_ref(), after.as_ref(), showing)?)
-        }
-        None => None,
-    };
-    let change = shown.as_ref().map(|shown| shown.json.clone());
-    let json = wire::act::receipt(receipt, change);
-    let text = in_words(receipt, shown.as_ref().map(|shown| shown.text.as_str()));
-    Ok(Answer { text, json, code: u8::from(!receipt.is_fulfilled()) })
+    Ok(in_both_forms(receipt, shown(receipt, out)?, None))
+}
+
+fn in_both_forms(receipt: &Receipt, shown: Option<Shown>, image: Option<&Image>) -> Answer {
+    let (words, change) = shown.map(|shown| (shown.text, shown.json)).unzip();
+    let text = in_words(receipt, words.as_deref());
+    let json = wire::act::receipt(receipt, change, image);
+    Answer { text, json, code: u8::from(!receipt.is_fulfilled()) }
+}
+
+fn shown(receipt: &Receipt, out: Option<&Path>) -> Result<Option<Shown>> {
+    let Some(change) = &receipt.change else { return Ok(None) };
+    let showing = Showing { out, diff: None, within: Some(change.looked) };
+    let (before, after) = (change.before.as_ref(), change.after.as_ref());
+    show(&change.report, before.as_ref(), after.as_ref(), showing).map(Some)
+}
+
+/// The same receipt, saying that its pictures are not there.
+fn with_remark(mut receipt: Receipt, error: &Error) -> Receipt {
+    let told = format!("no pictures: {error}");
+    receipt.message = Some(match receipt.message {
+        Some(message) => format!("{message}; {told}"),
+        None => told,
+    });
+    receipt
 }
 
 /// A receipt for people: the status first, then what changed.
@@ -406,12 +439,29 @@ mod tests {
         );
         assert_eq!(code, 1);
         assert_eq!(receipts[1]["change"]["verdict"], "changed");
+        assert!(folder.path().join("obs-1").join("observation.png").is_file());
         assert!(folder.path().join("obs-2").join("overview.png").is_file());
+        let image = &receipts[1]["observation"]["image"];
+        assert_eq!((&image["width"], &image["height"]), (&json!(64), &json!(48)));
+        assert!(Path::new(image["path"].as_str().unwrap()).is_file());
         assert!(folder.path().join("obs-4").join("overview.png").is_file());
         assert!(fake.held.is_empty());
         let (_, code) =
             stream(&mut fake, r#"{"action":"hover","x":1,"y":1}"#, &Cancel::never(), None);
         assert_eq!(code, 0);
+    }
+
+    #[test]
+    fn what_was_sent_is_told_also_where_no_picture_can_be_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let mut fake = Fake::new(64, 48);
+        let click = r#"{"action":"click","x":5,"y":5}"#;
+        let (receipts, code) = stream(&mut fake, click, &Cancel::never(), Some(&file));
+        assert_eq!((&receipts[0]["status"], code), (&json!("delivered"), 0));
+        let message = receipts[0]["message"].as_str().unwrap();
+        assert!(message.starts_with("no pictures: "), "{message}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Requests in and receipts out: the actions of the contract and `seechange.act/1`.
 
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -19,7 +20,7 @@ use crate::act::{
 use super::WaitPaths;
 use super::strict::{self, kind};
 use crate::frame::{self, Frame};
-use crate::geometry::{MAX_EDGE, Rect};
+use crate::geometry::{MAX_EDGE, Rect, Size};
 use crate::wait::{Condition, Outcome};
 
 pub(crate) use super::strict::{MAX_BYTES, too_long};
@@ -546,8 +547,16 @@ fn bad_value(message: String) -> Refusal {
     Refusal::new(RefusalKind::BadValue, message)
 }
 
+/// The image of the current observation, in whose pixels the next points are given.
+#[derive(Clone, Debug)]
+pub(crate) struct Image {
+    pub(crate) size: Size,
+    /// Where it was written.
+    pub(crate) path: Option<PathBuf>,
+}
+
 /// `seechange.act/1`, with the change as `seechange.diff/1`.
-pub(crate) fn receipt(receipt: &Receipt, change: Option<Value>) -> Value {
+pub(crate) fn receipt(receipt: &Receipt, change: Option<Value>, image: Option<&Image>) -> Value {
     let delivery = &receipt.delivery;
     json!({
         "schema": "seechange.act/1",
@@ -559,6 +568,11 @@ pub(crate) fn receipt(receipt: &Receipt, change: Option<Value>) -> Value {
         "observation": {
             "before": receipt.before.map(|id| id.to_string()),
             "after": receipt.after.map(|id| id.to_string()),
+            "image": image.map(|image| json!({
+                "width": image.size.width(),
+                "height": image.size.height(),
+                "path": image.path.as_ref().map(|path| path.to_string_lossy()),
+            })),
         },
         "delivery": {
             "events_planned": delivery.events_planned,
@@ -1076,14 +1090,17 @@ mod tests {
         let mut executor = Executor::new(&mut fake, clock, ExecutorOptions::new());
         executor.observe().unwrap();
         let request = read(r#"{"action":"click","x":5,"y":6,"observation":"obs-1"}"#).unwrap();
-        let delivered = receipt(&executor.execute(&request).unwrap(), None);
+        let delivered = receipt(&executor.execute(&request).unwrap(), None, None);
         assert_eq!(
             delivered["action"],
             json!({"action": "click", "x": 5.0, "y": 6.0, "button": "left", "count": 1, "modifiers": []})
         );
         assert_eq!(delivered["schema"], "seechange.act/1");
         assert_eq!(delivered["status"], "delivered");
-        assert_eq!(delivered["observation"], json!({"before": "obs-1", "after": "obs-2"}));
+        assert_eq!(
+            delivered["observation"],
+            json!({"before": "obs-1", "after": "obs-2", "image": null})
+        );
         assert_eq!(
             delivered["delivery"],
             json!({"events_planned": 3, "delivered_count": 3, "pressed": 1, "released": 1, "route": "fake"})
@@ -1091,10 +1108,13 @@ mod tests {
         assert_eq!(delivered["held_after"], json!({"keys": [], "buttons": [], "verified": true}));
         assert_eq!(delivered["refusal"], Value::Null);
 
-        let refused = receipt(&executor.execute(&request).unwrap(), None);
+        let refused = receipt(&executor.execute(&request).unwrap(), None, None);
         assert_eq!(refused["status"], "refused");
         assert_eq!(refused["refusal"]["kind"], "stale_observation");
-        assert_eq!(refused["observation"], json!({"before": "obs-2", "after": "obs-2"}));
+        assert_eq!(
+            refused["observation"],
+            json!({"before": "obs-2", "after": "obs-2", "image": null})
+        );
         assert_eq!(refused["held_after"], Value::Null);
     }
 
@@ -1120,7 +1140,7 @@ mod tests {
             executor.observe().unwrap();
             let answer = executor.execute(request).unwrap();
             statuses.push(answer.status);
-            let json = receipt(&answer, None);
+            let json = receipt(&answer, None, None);
             let everything = format!("{json} {answer:?} {request:?}");
             for part in ["hunter", "unter2", "OPEN", "sesame"] {
                 assert!(!everything.contains(part), "{everything}");
