@@ -9,3 +9,5 @@ mod capture;
 mod cost;
 mod harness;
 mod input;
+#[cfg(feature = "cli")]
+mod scenarios;

@@ -36,6 +36,8 @@ pub(super) enum Command {
     /// The whole loop on a built-in simulated screen: needs no display.
     #[cfg(feature = "demo")]
     Demo(super::demo::DemoArgs),
+    /// What works here, what is in the way, and what is held down.
+    Doctor(super::doctor::DoctorArgs),
 }
 
 #[derive(Debug, Args)]

@@ -6,6 +6,7 @@ mod capture;
 #[cfg(feature = "demo")]
 mod demo;
 mod diff;
+mod doctor;
 mod duration;
 mod output;
 mod surface;
@@ -44,6 +45,7 @@ fn carry_out(command: Command, wants_json: bool) -> Result<ExitCode> {
         Command::Act(args) => return act::run(&args),
         #[cfg(feature = "demo")]
         Command::Demo(args) => demo::run(&args)?,
+        Command::Doctor(args) => doctor::run(&args)?,
     };
     Ok(answer.print(wants_json))
 }

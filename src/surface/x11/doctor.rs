@@ -18,7 +18,7 @@ pub struct Diagnosis {
     pub display: String,
     /// Who made the server.
     pub vendor: String,
-    /// The server's release, as its vendor numbers it.
+    /// The server's release, as its vendor numbers it; [`Diagnosis::server`] spells it out.
     pub release: u32,
     /// Size in pixels.
     pub size: Size,
@@ -59,6 +59,24 @@ pub struct Extension {
 }
 
 impl Diagnosis {
+    /// The server's maker and release, for people.
+    #[must_use]
+    pub fn server(&self) -> String {
+        let number = self.release;
+        // X.Org packs 1.21.1.7 as 1 21 01 007.
+        let release = match self.vendor.contains("X.Org") {
+            true => format!(
+                "{}.{}.{}.{}",
+                number / 10_000_000,
+                number / 100_000 % 100,
+                number / 1000 % 100,
+                number % 1000
+            ),
+            false => number.to_string(),
+        };
+        format!("{} {release}", self.vendor)
+    }
+
     /// What is missing or in the way, one line each with what to do; empty when all is well.
     #[must_use]
     pub fn findings(&self) -> Vec<String> {

@@ -243,6 +243,10 @@ fn unreachable(name: &str, error: &ConnectError) -> Error {
         ConnectError::IoError(error) if error.kind() == IoErrorKind::TimedOut => {
             format!("no answer within {} s", ANSWER_LIMIT.as_secs())
         }
+        ConnectError::IoError(error) => {
+            let told = error.to_string().to_lowercase();
+            told.split(" (os error").next().unwrap_or_default().to_owned()
+        }
         error => error.to_string().trim_end().to_owned(),
     };
     Error::surface(format!(

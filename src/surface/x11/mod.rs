@@ -126,6 +126,15 @@ impl X11 {
         Ok((pointer.root_x.into(), pointer.root_y.into()))
     }
 
+    /// The names of what is pressed now: buttons as `left button`, then keys.
+    ///
+    /// # Errors
+    /// When the display does not answer.
+    pub fn held_names(&mut self) -> Result<Vec<String>> {
+        let held = self.held()?;
+        Ok(doctor::names(self, &held))
+    }
+
     /// Lets go of every key and button that is down, whoever pressed it, and says which they were.
     ///
     /// # Errors

@@ -1,6 +1,5 @@
 //! A display with programs on it, all of them ended and reaped when it is dropped.
 
-use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
@@ -170,13 +169,6 @@ impl Desktop {
             Capture::Taken { .. } => Some(frame),
             _ => None,
         }
-    }
-
-    /// What a file says, once it ends with a line break.
-    pub(super) fn line_in(&self, file: &std::path::Path) -> String {
-        self.until("a typed line", || {
-            fs::read_to_string(file).ok().filter(|text| text.ends_with('\n'))
-        })
     }
 
     /// Stops or wakes the server.

@@ -1,0 +1,140 @@
+//! `seechange doctor`: what works here, what is in the way, and what to do about it.
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::error::Result;
+
+use super::output::Answer;
+
+#[derive(Debug, Args)]
+pub(super) struct DoctorArgs {
+    /// Let go of every key and button that is down, whoever pressed it.
+    #[arg(long)]
+    release: bool,
+    /// One JSON object on stdout, everything else on stderr.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was found out, in the order it is told.
+#[derive(Default)]
+struct Checkup {
+    /// A name and what it is.
+    facts: Vec<(&'static str, String)>,
+    /// What is missing or in the way, with what to do.
+    findings: Vec<String>,
+    /// What was let go of; `None` when that was not asked for.
+    released: Option<Vec<String>>,
+    display: Value,
+}
+
+pub(super) fn run(args: &DoctorArgs) -> Result<Answer> {
+    Ok(examine(args.release)?.answer())
+}
+
+impl Checkup {
+    fn answer(self) -> Answer {
+        let json = json!({
+            "schema": "seechange.doctor/1",
+            "display": self.display,
+            "released": self.released,
+            "findings": self.findings,
+        });
+        let mut lines: Vec<String> = self
+            .facts
+            .iter()
+            .map(|(name, fact)| format!("{:<17}{fact}", format!("{name}:")))
+            .collect();
+        match &self.released {
+            Some(names) if names.is_empty() => lines.push("nothing was held".to_owned()),
+            Some(names) => lines.push(format!("released {}", names.join(", "))),
+            None => {}
+        }
+        let code = u8::from(!self.findings.is_empty());
+        match self.findings.is_empty() {
+            true => lines.push("all is well".to_owned()),
+            false => lines.extend(self.findings.into_iter().map(|each| format!("- {each}"))),
+        }
+        Answer { text: lines.join("\n"), json, code }
+    }
+}
+
+#[cfg(not(feature = "x11"))]
+fn examine(_: bool) -> Result<Checkup> {
+    let findings = vec!["this build has no x11: build it with --features x11".to_owned()];
+    Ok(Checkup { findings, ..Checkup::default() })
+}
+
+/// Without a display nothing can be let go of; looking is all the same an answer.
+#[cfg(feature = "x11")]
+fn examine(release: bool) -> Result<Checkup> {
+    use crate::clock::Clock;
+    use crate::surface::x11::{Target, X11};
+
+    let mut x11 = match X11::open(None, &Target::Display, &Clock::system()) {
+        Ok(x11) => x11,
+        Err(error) if release => return Err(error),
+        Err(error) => {
+            return Ok(Checkup { findings: vec![error.to_string()], ..Checkup::default() });
+        }
+    };
+    let released = if release { Some(let_go(&mut x11)?) } else { None };
+    let found = x11.diagnose()?;
+    let findings = found.findings();
+    Ok(Checkup { facts: facts(&found), findings, released, display: display(&found) })
+}
+
+/// The names of what was held: they are asked for before it is let go of.
+#[cfg(feature = "x11")]
+fn let_go(x11: &mut crate::surface::x11::X11) -> Result<Vec<String>> {
+    let held = x11.held_names()?;
+    x11.release_all()?;
+    Ok(held)
+}
+
+#[cfg(feature = "x11")]
+fn facts(found: &crate::surface::x11::Diagnosis) -> Vec<(&'static str, String)> {
+    let has = |name: &str| found.extensions.iter().any(|each| each.name == name && each.present);
+    let yes = |is: bool, yes: &str, no: &str| if is { yes } else { no }.to_owned();
+    let windows: Vec<_> = found.windows.iter().map(ToString::to_string).collect();
+    let (x, y) = found.pointer;
+    vec![
+        ("display", format!("{} by {}", found.display, found.server())),
+        ("screen", format!("{}, depth {}, scale {}", found.size, found.depth, found.scale)),
+        ("capture", yes(found.shared_memory, "through shared memory", "through the socket")),
+        ("covered windows", yes(has("Composite"), "captured whole", "captured as covered")),
+        ("input", yes(has("XTEST"), "xtest", "none")),
+        ("damage", yes(has("DAMAGE"), "told of", "not told of")),
+        ("window manager", found.window_manager.clone().unwrap_or_else(|| "none".to_owned())),
+        ("windows", if windows.is_empty() { "none".to_owned() } else { windows.join(", ") }),
+        ("pointer", format!("({x}, {y})")),
+        ("held", yes(found.held_names.is_empty(), "nothing", &found.held_names.join(", "))),
+    ]
+}
+
+#[cfg(feature = "x11")]
+fn display(found: &crate::surface::x11::Diagnosis) -> Value {
+    let extensions: serde_json::Map<_, _> =
+        found.extensions.iter().map(|each| (each.name.to_owned(), each.present.into())).collect();
+    let windows: Vec<_> = found
+        .windows
+        .iter()
+        .map(|window| json!({"id": window.id, "title": window.title}))
+        .collect();
+    json!({
+        "name": found.display,
+        "server": found.server(),
+        "width": found.size.width(),
+        "height": found.size.height(),
+        "depth": found.depth,
+        "scale": found.scale,
+        "extensions": extensions,
+        "shared_memory": found.shared_memory,
+        "window_manager": found.window_manager,
+        "windows": windows,
+        "pointer": {"x": found.pointer.0, "y": found.pointer.1},
+        "caps_lock": found.caps_lock,
+        "held": found.held_names,
+    })
+}
