@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::act::{Action, Executor, ExecutorOptions, Policy, Receipt, Refusal, Request};
+use crate::act::{Action, Executor, ExecutorOptions, Policy, Receipt, Refusal, Request, Status};
 use crate::clock::Cancel;
 use crate::error::{Error, Result};
 use crate::frame::write_png;
@@ -266,6 +266,10 @@ fn sent_in_words(name: &str, receipt: &Receipt) -> String {
             ": {} of {} events through {}",
             delivery.delivered_count, delivery.events_planned, delivery.route
         ));
+    }
+    let is_clean = receipt.held_after.as_ref().is_some_and(|held| held.verified && held.is_empty());
+    if receipt.status == Status::Unknown && delivery.pressed > 0 && is_clean {
+        line.push_str("; what it had pressed is released again");
     }
     if let Some(id) = receipt.after {
         line.push_str(&format!("; now {id}"));
