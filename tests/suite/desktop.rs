@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its display has failed")]
 
+mod act;
 mod capture;
 mod cost;
 mod harness;

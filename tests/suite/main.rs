@@ -5,6 +5,7 @@
     reason = "a test says what it skips and stops where it fails"
 )]
 
+mod act;
 mod command;
 #[cfg(all(feature = "x11", unix))]
 mod desktop;

@@ -1,0 +1,129 @@
+//! The act command on a real display: what it lets go of, and what it refuses.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::Stdio;
+
+use rustix::process::{Pid, Signal, kill_process};
+use seechange::act::{Button, Driver as _, Held, InputEvent};
+use seechange::wait::Source as _;
+use serde_json::Value;
+use x11rb::protocol::xproto::{ConfigureWindowAux, ConnectionExt as _};
+use x11rb::rust_connection::RustConnection;
+
+use super::harness::Desktop;
+
+const SEECHANGE: &str = env!("CARGO_BIN_EXE_seechange");
+
+fn act(desktop: &Desktop, arguments: &[&str]) -> Value {
+    let output =
+        desktop.command(SEECHANGE).arg("act").args(arguments).arg("--json").output().unwrap();
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {output:?}"))
+}
+
+#[test]
+#[ignore = "needs Xvfb"]
+fn a_client_that_is_told_to_stop_lets_go_and_says_so() {
+    let desktop = Desktop::bare("640x480x24", &[]);
+    let mut x11 = desktop.open();
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        for action in [
+            &["drag", "20", "20", "600", "400", "--duration-ms", "10000"][..],
+            &["type_text", &"x".repeat(400), "--delay-ms", "200"],
+        ] {
+            let client = desktop
+                .command(SEECHANGE)
+                .arg("act")
+                .args(action)
+                .arg("--json")
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            desktop.until("something held", || (!x11.held().unwrap().is_empty()).then_some(()));
+            kill_process(Pid::from_child(&client), signal).unwrap();
+            let output = client.wait_with_output().unwrap();
+            assert_eq!(x11.held().unwrap(), Held::default(), "{signal:?} {action:?}");
+            let receipt: Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert_eq!((&receipt["status"], output.status.code()), (&"unknown".into(), Some(1)));
+            let message = receipt["message"].as_str().unwrap();
+            assert!(message.contains("never repeat this action"), "{message}");
+            assert!(receipt["held_after"]["verified"].as_bool().unwrap());
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs Xvfb"]
+fn what_somebody_else_holds_is_refused_and_stays_held() {
+    let desktop = Desktop::bare("640x480x24", &[]);
+    let mut x11 = desktop.open();
+    let shift = x11.key_named("shift").unwrap().unwrap();
+    let held = Held { keys: vec![shift], buttons: vec![Button::Middle] };
+    x11.send(InputEvent::Key { code: shift, down: true }).unwrap();
+    x11.send(InputEvent::Button { button: Button::Middle, down: true }).unwrap();
+    let receipt = act(&desktop, &["click", "20", "20"]);
+    assert_eq!(
+        receipt["refusal"]["message"],
+        "already held by somebody else: button middle and key shift; let go of it first (seechange \
+         doctor --release)"
+    );
+    assert_eq!(x11.held().unwrap(), held);
+    x11.send(InputEvent::Button { button: Button::Middle, down: false }).unwrap();
+    x11.send(InputEvent::Key { code: shift, down: false }).unwrap();
+    assert_eq!(act(&desktop, &["click", "20", "20"])["status"], "delivered");
+}
+
+#[test]
+#[ignore = "needs Xvfb"]
+fn the_end_of_stdin_ends_a_stream_with_nothing_held() {
+    let desktop = Desktop::bare("640x480x24", &[]);
+    let mut client = desktop
+        .command(SEECHANGE)
+        .args(["act", "-", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = client.stdin.take().unwrap();
+    writeln!(stdin, r#"{{"action":"hold","keys":["shift","a"],"duration_ms":300}}"#).unwrap();
+    drop(stdin);
+    let mut answers = BufReader::new(client.stdout.take().unwrap()).lines();
+    let receipt: Value = serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap();
+    assert_eq!(receipt["status"], "delivered");
+    assert!(answers.next().is_none());
+    assert_eq!(client.wait().unwrap().code(), Some(0));
+    assert!(desktop.open().held().unwrap().is_empty());
+}
+
+#[test]
+#[ignore = "needs Xvfb"]
+fn a_moved_window_is_not_acted_on_by_an_old_observation() {
+    let mut desktop = Desktop::managed();
+    drop(desktop.catching_terminal());
+    let mut client = desktop
+        .command(SEECHANGE)
+        .args(["act", "-", "--json", "--surface", "x11:window=catcher"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = client.stdin.take().unwrap();
+    let mut answers = BufReader::new(client.stdout.take().unwrap()).lines();
+    let mut ask = |line: &str| -> Value {
+        writeln!(stdin, "{line}").unwrap();
+        serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap()
+    };
+    assert_eq!(ask(r#"{"action":"observe"}"#)["status"], "delivered");
+    let mut window = desktop.window("catcher");
+    let before = window.geometry().unwrap().origin;
+    let (conn, _) = RustConnection::connect(Some(desktop.name())).unwrap();
+    let place = ConfigureWindowAux::new().x(before.0 + 60).y(before.1 + 40);
+    conn.configure_window(window.window().unwrap().id, &place).unwrap().check().unwrap();
+    desktop.until("the window elsewhere", || {
+        (window.geometry().unwrap().origin != before).then_some(())
+    });
+    let click = r#"{"action":"click","x":5,"y":5,"observation":"obs-1"}"#;
+    assert_eq!(ask(click)["refusal"]["kind"], "geometry_changed");
+    drop(stdin);
+    client.wait().unwrap();
+}
