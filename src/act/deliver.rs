@@ -185,7 +185,7 @@ impl Delivered {
         let held_after = &self.held_after;
         let is_clean = held_after.verified && held_after.is_empty();
         let was_cut = !matches!(self.ended, Ended::Complete) && self.delivery.pressed > 0;
-        (is_clean && was_cut).then(|| "what it pressed was let go of: nothing is held".to_owned())
+        (is_clean && was_cut).then(|| "what it had pressed is released again".to_owned())
     }
 
     fn told_of_stop(&self) -> Option<String> {

@@ -267,10 +267,6 @@ fn sent_in_words(name: &str, receipt: &Receipt) -> String {
             delivery.delivered_count, delivery.events_planned, delivery.route
         ));
     }
-    let is_clean = receipt.held_after.as_ref().is_some_and(|held| held.verified && held.is_empty());
-    if receipt.status == Status::Unknown && delivery.pressed > 0 && is_clean {
-        line.push_str("; what it had pressed is released again");
-    }
     if let Some(id) = receipt.after {
         line.push_str(&format!("; now {id}"));
     }
