@@ -123,6 +123,16 @@ pub trait Driver {
     /// When the input system does not answer.
     fn strokes_for(&mut self, character: char) -> Result<Option<Vec<Stroke>>>;
 
+    /// Why input at a pixel of the surface's frame would not reach the surface, and what to do:
+    /// `0x2a "mail" covers it; move that window`. `None` when nothing stands in the way, which is
+    /// so by default.
+    ///
+    /// # Errors
+    /// When the input system does not answer.
+    fn obstacle(&mut self, _point: Point) -> Result<Option<String>> {
+        Ok(None)
+    }
+
     /// Sends one event and returns when the input system has accepted it.
     ///
     /// # Errors

@@ -171,8 +171,8 @@ impl Planner<'_> {
     }
 
     fn drag(&mut self, drag: &Drag) -> Result<(), NoPlan> {
-        let from = self.observation.locate(drag.from)?;
-        let to = self.observation.locate(drag.to)?;
+        let from = self.target(drag.from)?;
+        let to = self.target(drag.to)?;
         let moves: Vec<Point> =
             (1..=drag.steps).map(|step| between(from, to, step, drag.steps)).collect();
         self.push(Duration::ZERO, InputEvent::Move(from));
@@ -183,7 +183,7 @@ impl Planner<'_> {
     }
 
     fn drag_along(&mut self, path: &Path) -> Result<(), NoPlan> {
-        let from = self.observation.locate(path.from)?;
+        let from = self.target(path.from)?;
         let points = path.via.iter().chain([&path.to]);
         let moves =
             points.map(|point| self.observation.locate(*point)).collect::<Result<Vec<_>, _>>()?;
@@ -286,8 +286,20 @@ impl Planner<'_> {
         )))
     }
 
-    fn move_to(&mut self, at: ImagePoint) -> Result<(), NoPlan> {
+    /// The pixel a point of the image stands for, where input would reach the surface.
+    fn target(&mut self, at: ImagePoint) -> Result<Point, NoPlan> {
         let point = self.observation.locate(at)?;
+        match self.driver.obstacle(point)? {
+            None => Ok(point),
+            Some(why) => {
+                let message = format!("point {point} cannot be reached: {why}");
+                Err(Refusal::new(RefusalKind::Covered, message).into())
+            }
+        }
+    }
+
+    fn move_to(&mut self, at: ImagePoint) -> Result<(), NoPlan> {
+        let point = self.target(at)?;
         self.push(Duration::ZERO, InputEvent::Move(point));
         self.input_point = Some(point);
         Ok(())

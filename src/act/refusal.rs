@@ -39,6 +39,8 @@ pub enum RefusalKind {
     StaleObservation,
     /// The surface has moved, been resized or scaled since the observation.
     GeometryChanged,
+    /// Something lies over the point and would take the input instead.
+    Covered,
     /// A key or button is held by somebody else.
     InputHeld,
     /// The keyboard has no such key or character.
@@ -64,6 +66,7 @@ impl RefusalKind {
             Self::UnknownObservation => "unknown_observation",
             Self::StaleObservation => "stale_observation",
             Self::GeometryChanged => "geometry_changed",
+            Self::Covered => "covered",
             Self::InputHeld => "input_held",
             Self::NoSuchKey => "no_such_key",
             Self::Cancelled => "cancelled",

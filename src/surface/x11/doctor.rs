@@ -147,7 +147,8 @@ pub(super) fn diagnose(x11: &mut X11) -> Result<Diagnosis> {
 
 fn examine(x11: &mut X11, held: Held, held_names: Vec<String>) -> Result<Diagnosis, Trouble> {
     let pointer = input::pointer(&x11.link)?;
-    let caps_lock = x11.keyboard.layout(&x11.link)?.1.caps_lock();
+    let has_keyboard = x11.link.has(xkb::X11_EXTENSION_NAME)?;
+    let caps_lock = has_keyboard && x11.keyboard.layout(&x11.link)?.1.caps_lock();
     let shared_memory = x11.grabber.try_sharing(&x11.link)?;
     let (link, atoms) = (&x11.link, &x11.atoms);
     let setup = link.conn.setup();

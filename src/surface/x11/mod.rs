@@ -141,17 +141,19 @@ impl X11 {
     /// When the display does not answer, or something is down all the same.
     pub fn release_all(&mut self) -> Result<Held> {
         let held = self.held()?;
-        for &button in &held.buttons {
-            self.send(InputEvent::Button { button, down: false })?;
-        }
-        for &code in &held.keys {
-            self.send(InputEvent::Key { code, down: false })?;
+        let buttons = held.buttons.iter().map(|&button| InputEvent::Button { button, down: false });
+        let keys = held.keys.iter().map(|&code| InputEvent::Key { code, down: false });
+        // One that fails must not keep the others down; what is down in the end decides.
+        let mut trouble = None;
+        for release in buttons.chain(keys) {
+            trouble = trouble.or(self.send(release).err());
         }
         let still = self.held()?;
         if !still.is_empty() {
             let names = doctor::names(self, &still).join(", ");
+            let told = trouble.map_or_else(String::new, |error| format!(" ({error})"));
             return Err(Error::surface(format!(
-                "{names} is still down after its release: is it held on the real device?"
+                "{names} is still down after its release: is it held on the real device?{told}"
             )));
         }
         Ok(held)
@@ -179,6 +181,23 @@ impl X11 {
             let message = format!("point {point} of {surface} lies off the {display} display");
             Error::surface(message).into()
         })
+    }
+
+    fn find_obstacle(&self, window: u32, point: Point) -> Result<Option<String>, Trouble> {
+        let display = windows::size(&self.link, self.link.root())?;
+        let Some(pixel) = self.place()?.pixel(point, display) else {
+            return Ok(Some(format!("it lies off the {display} display; move the window back")));
+        };
+        let hit = windows::at(&self.link, &self.atoms, pixel)?;
+        let what = match hit {
+            Some(hit) if windows::share_a_frame(&self.link, hit.id, window)? => return Ok(None),
+            Some(hit) => hit.to_string(),
+            // The window itself is not where the pointer could meet it.
+            None => return Ok(Some("the window is not shown; restore it first".to_owned())),
+        };
+        Ok(Some(format!(
+            "{what} covers it; move or close that window, or act on the whole display"
+        )))
     }
 
     fn place(&self) -> Result<Place, Trouble> {
@@ -258,6 +277,13 @@ impl Driver for X11 {
         self.link.soon()?;
         let (map, state) = self.keyboard.layout(&self.link)?;
         Ok(map.strokes(character, state))
+    }
+
+    /// A window's picture shows it whole; the pointer meets what is on the screen.
+    fn obstacle(&mut self, point: Point) -> Result<Option<String>> {
+        let Some(window) = &self.window else { return Ok(None) };
+        let found = self.link.soon().and_then(|()| self.find_obstacle(window.id, point));
+        found.map_err(|trouble| self.explain(trouble))
     }
 
     fn send(&mut self, event: InputEvent) -> Result<()> {

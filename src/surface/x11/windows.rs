@@ -272,6 +272,11 @@ fn top_of(link: &Link, window: u32) -> Result<u32, Trouble> {
     }
 }
 
+/// Whether two windows are the same one, or lie in the same frame of the window manager.
+pub(super) fn share_a_frame(link: &Link, one: u32, other: u32) -> Result<bool, Trouble> {
+    Ok(one == other || top_of(link, one)? == top_of(link, other)?)
+}
+
 fn overlap(link: &Link, window: u32, place: Place) -> Result<bool, Trouble> {
     let other = match self::place(link, window) {
         Ok(other) => other,

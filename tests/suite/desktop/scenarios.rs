@@ -244,3 +244,33 @@ fn a_killed_client_leaves_a_button_that_doctor_releases() {
     assert_eq!(released["findings"], json!([]));
     act(&desktop, &["click", "5", "5"]);
 }
+
+#[test]
+#[ignore = "needs Xvfb"]
+fn a_covered_target_is_refused_by_the_name_of_what_covers_it() {
+    let mut desktop = Desktop::managed();
+    desktop.spawn("xterm", &["-title", "below", "-geometry", "80x24+100+100"]);
+    let below = desktop.window("below").window().unwrap().id;
+    desktop.spawn("xterm", &["-title", "above", "-geometry", "20x10+150+150"]);
+    let above = desktop.window("above").window().unwrap().id;
+    let refused = |arguments: &[&str]| {
+        let surface = format!("x11:window={below}");
+        let arguments = [&["act", "--surface", &surface], arguments].concat();
+        let output = on(&desktop, &arguments).output().unwrap();
+        let told = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        told.trim_end().to_owned()
+    };
+    let why = |point: &str| {
+        format!(
+            "point {point} cannot be reached: {above:#x} \"above\" covers it; move or close that \
+             window, or act on the whole display"
+        )
+    };
+    assert_eq!(refused(&["click", "80", "80"]), format!("refused click: {}", why("(80, 80)")));
+    let drag = refused(&["drag", "5", "5", "80", "80"]);
+    assert_eq!(drag, format!("refused drag: {}", why("(80, 80)")));
+    // Where it shows it can be clicked, which brings it to the front.
+    act(&desktop, &["click", "5", "5", "--surface", &format!("x11:window={below}")]);
+    act(&desktop, &["click", "80", "80", "--surface", &format!("x11:window={below}")]);
+}
