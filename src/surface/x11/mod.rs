@@ -47,6 +47,11 @@ use input::Keyboard;
 use link::{Link, Trouble};
 use windows::{Atoms, Place};
 
+/// How long a release that was accepted may take to show in the state of the server, and how often
+/// that is asked.
+const RELEASE_LIMIT: Duration = Duration::from_secs(1);
+const RELEASE_POLL: Duration = Duration::from_millis(2);
+
 /// What of a display is captured and driven.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Target {
@@ -64,9 +69,12 @@ pub struct X11 {
     atoms: Atoms,
     /// The window that is the surface; `None` for the whole display.
     window: Option<Window>,
+    clock: Clock,
     grabber: Grabber,
     keyboard: Keyboard,
     has_xtest: bool,
+    /// What was released here and not yet seen to be up.
+    letting_go: Held,
 }
 
 impl X11 {
@@ -87,7 +95,16 @@ impl X11 {
         let grabber = Grabber::open(&link, id)?;
         grabber.wait_for_repaint(&link, clock)?;
         let has_xtest = link.has(xtest::X11_EXTENSION_NAME)?;
-        Ok(Self { link, atoms, window, grabber, keyboard: Keyboard::default(), has_xtest })
+        Ok(Self {
+            link,
+            atoms,
+            window,
+            clock: clock.clone(),
+            grabber,
+            keyboard: Keyboard::default(),
+            has_xtest,
+            letting_go: Held::default(),
+        })
     }
 
     /// The window that is the surface, `None` for the whole display.
@@ -257,9 +274,23 @@ impl Driver for X11 {
         "xtest"
     }
 
+    /// A window manager that looks at each click first freezes the pointer meanwhile: a release
+    /// is accepted at once and takes effect when it lets go. So what was released here gets a
+    /// moment to come up before it is said to be down.
     fn held(&mut self) -> Result<Held> {
         self.link.soon()?;
-        Ok(input::held(&self.link)?)
+        let patient_until = self.clock.now() + RELEASE_LIMIT;
+        loop {
+            let held = input::held(&self.link)?;
+            if !is_any_of(&held, &self.letting_go) {
+                self.letting_go = Held::default();
+                return Ok(held);
+            }
+            if self.clock.now() >= patient_until {
+                return Ok(held);
+            }
+            self.clock.sleep(RELEASE_POLL);
+        }
     }
 
     fn key_named(&mut self, name: &str) -> Result<Option<KeyCode>> {
@@ -301,6 +332,28 @@ impl Driver for X11 {
             InputEvent::Key { code, down } => input::key(&self.link, code, down),
             InputEvent::Wheel(wheel) => input::wheel(&self.link, wheel),
         };
-        sent.map_err(|trouble| self.explain(trouble))
+        sent.map_err(|trouble| self.explain(trouble))?;
+        note_release(&mut self.letting_go, event);
+        Ok(())
     }
+}
+
+/// Keeps account of what is on its way up.
+fn note_release(letting_go: &mut Held, event: InputEvent) {
+    match event {
+        InputEvent::Key { code, down } => {
+            letting_go.keys.retain(|&known| known != code);
+            letting_go.keys.extend((!down).then_some(code));
+        }
+        InputEvent::Button { button, down } => {
+            letting_go.buttons.retain(|&known| known != button);
+            letting_go.buttons.extend((!down).then_some(button));
+        }
+        InputEvent::Move(_) | InputEvent::Wheel(_) => {}
+    }
+}
+
+fn is_any_of(held: &Held, others: &Held) -> bool {
+    held.keys.iter().any(|key| others.keys.contains(key))
+        || held.buttons.iter().any(|button| others.buttons.contains(button))
 }

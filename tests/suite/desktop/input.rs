@@ -9,7 +9,10 @@ use seechange::surface::x11::X11;
 use seechange::wait::Source as _;
 use x11rb::connection::Connection as _;
 use x11rb::protocol::Event;
-use x11rb::protocol::xproto::{ConnectionExt as _, CreateWindowAux, EventMask, WindowClass};
+use x11rb::protocol::xproto::{
+    Allow, ButtonIndex, ConnectionExt as _, CreateWindowAux, EventMask, GrabMode, ModMask,
+    WindowClass,
+};
 use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
 
@@ -227,4 +230,42 @@ fn a_server_without_xtest_or_stopped_says_so() {
     assert_eq!(error, "the display does not answer");
     desktop.signal_server(rustix::process::Signal::CONT);
     assert_eq!(display.held().unwrap(), Held::default());
+}
+
+#[test]
+#[ignore = "needs Xvfb"]
+fn a_release_behind_a_frozen_pointer_is_awaited() {
+    let desktop = Desktop::bare("640x480x24", &[]);
+    let (conn, screen) = RustConnection::connect(Some(desktop.name())).unwrap();
+    let root = conn.setup().roots[screen].root;
+    // As window managers do: every click waits for this client to look at it.
+    conn.grab_button(
+        false,
+        root,
+        EventMask::BUTTON_PRESS,
+        GrabMode::SYNC,
+        GrabMode::ASYNC,
+        x11rb::NONE,
+        x11rb::NONE,
+        ButtonIndex::M1,
+        ModMask::ANY,
+    )
+    .unwrap();
+    conn.sync().unwrap();
+    let mut display = desktop.open();
+    click(&mut display, Point::new(300, 200));
+    let thaw = std::thread::spawn({
+        let clock = desktop.clock.clone();
+        move || {
+            clock.sleep(std::time::Duration::from_millis(150));
+            conn.allow_events(Allow::REPLAY_POINTER, x11rb::CURRENT_TIME).unwrap();
+            conn.sync().unwrap();
+            conn
+        }
+    });
+    assert_eq!(display.held().unwrap(), Held::default());
+    let _conn = thaw.join().unwrap();
+    // One nobody looks at stays down, and is said to.
+    click(&mut display, Point::new(300, 200));
+    assert_eq!(display.held().unwrap().buttons, [Button::Left]);
 }
