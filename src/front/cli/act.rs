@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::act::{Action, Executor, ExecutorOptions, Policy, Receipt, Refusal, Request, Status};
+use crate::act::{Action, Executor, ExecutorOptions, Policy, Receipt, Refusal, Request};
 use crate::clock::Cancel;
 use crate::error::{Error, Result};
 use crate::frame::write_png;

@@ -5,7 +5,8 @@
 //! and no call waits for ever, not even on a server that was stopped.
 //!
 //! A window is redirected with the Composite extension while it is open here, so that what covers
-//! it is not in its picture. Without that extension only its visible part is the surface.
+//! it is not in its picture. Without that extension only its visible part is the surface. Menus,
+//! tooltips and dialogs are windows of their own: to see them open, look at the whole display.
 //!
 //! ```no_run
 //! use std::time::Duration;
