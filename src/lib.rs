@@ -10,18 +10,18 @@
 //! Action -> validate -> plan -> Driver.send -> wait -> Receipt
 //! ```
 
-pub mod act;
-pub mod areas;
+pub mod geometry;
 pub mod clock;
-pub mod diff;
 pub mod error;
 pub mod frame;
+pub mod diff;
+pub mod areas;
+pub mod report;
+pub mod wait;
+pub mod act;
+pub mod surface;
 #[cfg(feature = "cli")]
 pub mod front;
-pub mod geometry;
-pub mod report;
-pub mod surface;
-pub mod wait;
 
 pub use clock::{Cancel, Clock};
 pub use diff::{Scope, Tolerance};
@@ -29,3 +29,8 @@ pub use error::{Error, ErrorKind, Result};
 pub use frame::{Frame, FrameRef, PixelFormat};
 pub use geometry::{Point, Rect, Size};
 pub use report::{ChangeReport, DiffOptions, Differ, Preset, Verdict, compare};
+
+/// Runs the examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

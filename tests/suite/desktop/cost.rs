@@ -14,8 +14,9 @@ use super::harness::{Desktop, blank};
 
 const ROUNDS: u32 = 100;
 
-/// The median of the times `work` takes.
-fn median(desktop: &Desktop, mut work: impl FnMut()) -> Duration {
+/// The shortest time `work` takes and the median: the one is the cost, the other tells how busy
+/// the machine was.
+fn cost(desktop: &Desktop, mut work: impl FnMut()) -> String {
     let mut times: Vec<_> = (0..ROUNDS)
         .map(|_| {
             let start = desktop.clock.now();
@@ -24,7 +25,7 @@ fn median(desktop: &Desktop, mut work: impl FnMut()) -> Duration {
         })
         .collect();
     times.sort();
-    times[times.len() / 2]
+    format!("{:?} (median {:?})", times[0], times[times.len() / 2])
 }
 
 #[test]
@@ -36,35 +37,37 @@ fn capture_and_input_costs() {
         let mut window = desktop.window("cost");
         let mut display = desktop.open();
         println!("Xvfb 1280x800 {options:?}");
+        let took = cost(&desktop, || assert!(display.pointer().is_ok()));
+        println!("  bare round trip: {took}");
         let region = Rect::new(100, 100, 300, 100).unwrap();
         for (what, area) in [("full frame", None), ("300x100 region", Some(region))] {
             let (mut before, mut after) = (blank(), blank());
             let mut differ = Differ::new(DiffOptions::preset(Preset::Live));
             let give_up = Duration::MAX;
             display.capture(area, give_up, &mut before).unwrap();
-            let capture = median(&desktop, || {
+            let capture = cost(&desktop, || {
                 let taken = display.capture(area, give_up, &mut after).unwrap();
                 assert!(matches!(taken, Capture::Taken { .. }));
             });
-            let compared = median(&desktop, || {
+            let compared = cost(&desktop, || {
                 display.capture(area, give_up, &mut after).unwrap();
                 differ.compare(before.as_ref(), after.as_ref()).unwrap();
             });
-            println!("  {what}: capture {capture:?}, with compare {compared:?}");
+            println!("  {what}: capture {capture}, with compare {compared}");
         }
         let mut frame = blank();
         let part = Rect::new(10, 10, 300, 100).unwrap();
-        let cost = median(&desktop, || {
+        let took = cost(&desktop, || {
             window.capture(Some(part), Duration::MAX, &mut frame).unwrap();
         });
-        println!("  300x100 region of a window: {cost:?}");
-        let cost = median(&desktop, || assert!(display.geometry().is_ok()));
-        println!("  geometry: {cost:?}");
-        let cost = median(&desktop, || display.send(InputEvent::Move(Point::new(5, 5))).unwrap());
-        println!("  one move of the pointer: {cost:?}");
-        let cost = median(&desktop, || assert!(display.held().is_ok()));
-        println!("  what is held: {cost:?}");
-        let cost = median(&desktop, || assert!(display.strokes_for('Q').is_ok()));
-        println!("  the stroke of a letter: {cost:?}");
+        println!("  300x100 region of a window: {took}");
+        let took = cost(&desktop, || assert!(display.geometry().is_ok()));
+        println!("  geometry: {took}");
+        let took = cost(&desktop, || display.send(InputEvent::Move(Point::new(5, 5))).unwrap());
+        println!("  one move of the pointer: {took}");
+        let took = cost(&desktop, || assert!(display.held().is_ok()));
+        println!("  what is held: {took}");
+        let took = cost(&desktop, || assert!(display.strokes_for('Q').is_ok()));
+        println!("  the stroke of a letter: {took}");
     }
 }
