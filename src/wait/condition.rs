@@ -43,8 +43,7 @@ pub(super) enum Kind {
 }
 
 impl Condition {
-    /// Nothing moves: every capture equals the one the quiet run began with. Stillness that was
-    /// there from the start is believed a little later (see [`WaitOptions::look_again`]).
+    /// Nothing moves: every capture equals the one the quiet run began with.
     #[must_use]
     pub fn stable() -> Self {
         Self::of(Kind::Stable)
@@ -293,8 +292,7 @@ impl WaitOptions {
         self
     }
 
-    /// How long no change at all is no answer yet: for `settled`; and for `stable`, where
-    /// stillness that was there from the start must last so much longer than the hold.
+    /// For `settled`, and for `stable` after an input: how long no change at all is no answer yet.
     /// Default 300 ms.
     #[must_use]
     pub const fn look_again(mut self, duration: Duration) -> Self {
@@ -302,8 +300,9 @@ impl WaitOptions {
         self
     }
 
-    /// For `settled`: how long after the first change it may still move. For `stable` it takes the
-    /// place of [`Self::look_again`] while something moves in a part that is left out. Default 1 s.
+    /// For `settled`: how long after the first change it may still move. For `stable`: how much
+    /// longer than the hold stillness must last that was there from the start, when something
+    /// moves in a part that is left out. Default 1 s.
     #[must_use]
     pub const fn settle_within(mut self, duration: Duration) -> Self {
         self.settle_within = duration;
@@ -383,7 +382,7 @@ mod tests {
             (Condition::stable().hold(2000 * MS), wait(1000, 50), Some(["2000 ms", "1000 ms"])),
             (Condition::stable().hold(1000 * MS), wait(1000, 50), Some(["1000 ms", "1000 ms"])),
             (Condition::stable(), wait(0, 50), Some(["250 ms", "0 ms"])),
-            (Condition::stable().hold(0 * MS), wait(0, 50), Some(["3 captures", "0 ms"])),
+            (Condition::stable().hold(Duration::ZERO), wait(0, 50), Some(["3 captures", "0 ms"])),
             (Condition::stable().captures(9), wait(700, 100), Some(["800 ms", "700 ms"])),
             (Condition::stable().captures(0), wait(700, 100), Some(["0 captures", "1"])),
             (Condition::changed(), wait(1000, 0), Some(["0ns", "1ms"])),
@@ -392,7 +391,7 @@ mod tests {
                 wait(1000, 50).input_at(800 * MS),
                 Some(["250 ms", "the input of 200 ms"]),
             ),
-            (Condition::changed().captures(1).hold(0 * MS), wait(0, 50), None),
+            (Condition::changed().captures(1).hold(Duration::ZERO), wait(0, 50), None),
             (Condition::stable(), wait(251, 50), None),
         ] {
             let answer = options.check(&condition).map_err(|error| error.to_string());

@@ -21,6 +21,12 @@ use super::timeline::{LookVerdict, Timeline};
 /// How long before the deadline the last look begins.
 const LAST_LOOK: Duration = Duration::from_millis(2);
 
+/// Captures wanted closer together than this are not spread: the interval is asked for instead.
+const SHORTEST_SPREAD: Duration = Duration::from_millis(5);
+
+/// What has moved for so long without being learned does not repeat.
+const UNLEARNED: Duration = Duration::from_secs(5);
+
 /// What one attempt to look gave.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -68,7 +74,7 @@ pub struct Step {
 /// }
 /// let outcome = monitor.finish(now, false, Some(frame));
 /// assert_eq!(outcome.kind, OutcomeKind::Met);
-/// assert_eq!(outcome.met_at, Some(Duration::from_millis(550)));
+/// assert_eq!(outcome.met_at, Some(Duration::from_millis(250)));
 /// # Ok::<(), seechange::Error>(())
 /// ```
 #[derive(Debug)]
@@ -88,6 +94,7 @@ pub struct Monitor {
     captures: u32,
     last_id: Option<u64>,
     last_at: Duration,
+    tried_at: Duration,
     evidence: u32,
     without_evidence: u32,
     last_stalled: bool,
@@ -156,6 +163,7 @@ impl Monitor {
             captures: 0,
             last_id: None,
             last_at: Duration::ZERO,
+            tried_at: Duration::ZERO,
             evidence: 0,
             without_evidence: 0,
             last_stalled: false,
@@ -206,7 +214,7 @@ impl Monitor {
         if self.captures == 0 {
             return Some(now);
         }
-        let drawn = now + self.gaps.draw();
+        let drawn = now + self.gaps.draw(self.spread());
         let deadline = self.deadline();
         if let Some(last) = deadline.checked_sub(LAST_LOOK).filter(|last| *last > now) {
             let left = self.captures_needed.saturating_sub(self.captures).max(1);
@@ -218,6 +226,16 @@ impl Monitor {
         let last = horizon.checked_sub(LAST_LOOK).filter(|last| *last > now)?;
         let wanted = self.decisive_at(now).unwrap_or(drawn);
         Some(drawn.min(wanted).min(last))
+    }
+
+    /// The captures a lasting condition wants are spread over its hold: two of them at its end
+    /// would say little about the time before.
+    fn spread(&self) -> Duration {
+        let gaps = self.captures_needed.saturating_sub(1);
+        match self.hold.checked_div(gaps) {
+            Some(gap) if gap >= SHORTEST_SPREAD => gap,
+            _ => Duration::MAX,
+        }
     }
 
     /// Whether a capture may begin at `now`: not past the deadline (and the grace), but for the
@@ -243,6 +261,13 @@ impl Monitor {
         }
     }
 
+    /// When an undecided wait is over: at the deadline, or at the end of the grace after it;
+    /// `None` once it is decided.
+    #[must_use]
+    pub fn runs_out_at(&self) -> Option<Duration> {
+        self.decision.is_none().then(|| self.deadline() + self.options.grace)
+    }
+
     /// What the wait has seen so far.
     #[must_use]
     pub const fn timeline(&self) -> &Timeline {
@@ -255,6 +280,7 @@ impl Monitor {
     /// When the frame does not fit the region that was asked for.
     pub fn see(&mut self, began: Duration, ended: Duration, look: Look<'_>) -> Result<Step> {
         self.captures += 1;
+        self.tried_at = began;
         self.last_stalled = matches!(look, Look::Stalled);
         let is_new = |id| self.last_id.is_none_or(|last| id > last);
         let is_evidence = match look {
@@ -478,7 +504,7 @@ impl Monitor {
     fn is_met(&self, at: Duration) -> bool {
         match &self.rule {
             Rule::Stable => self.is_quiet(at) && self.may_be_over(at),
-            Rule::Changed => self.standing(at).is_some() && !self.is_unsettled(),
+            Rule::Changed => self.stands(at) && !self.is_unsettled(),
             Rule::Settled => self.net.has_areas() && self.is_quiet(at),
             Rule::There(_) | Rule::Gone(_) => self.run_is_complete(at),
             Rule::OtherScale { .. } => false,
@@ -490,19 +516,24 @@ impl Monitor {
         at - since >= self.hold && looks >= self.captures_needed && !self.is_unsettled()
     }
 
-    /// Stillness that was there from the start has seen nothing end: what was begun may not show
-    /// yet, so it is believed only a while later (or at the last look).
+    /// Stillness is an answer once something has changed, or when it is old enough to be believed,
+    /// or at the last look.
     fn may_be_over(&self, at: Duration) -> bool {
         let is_last = at + LAST_LOOK * 2 > self.deadline();
         self.net.first_area().is_some() || is_last || at >= self.believed_at()
     }
 
-    /// When stillness from the start is believed. Something that moves in a part left out, such as
-    /// a spinner, says that work is going on.
+    /// When stillness that was there from the start is believed: the effect of an input takes a
+    /// moment to show; and something that moves in a part left out, such as a spinner, says that
+    /// work is going on whose end nobody has seen.
     fn believed_at(&self) -> Duration {
-        let is_busy = self.motion.has_hidden_motion();
-        let later = if is_busy { self.options.settle_within } else { self.options.look_again };
-        self.options.starts_at() + self.hold + later
+        let Self { hold, options, .. } = self;
+        let lasts = match options.input_at {
+            _ if self.motion.has_hidden_motion() => *hold + options.settle_within,
+            Some(_) => (*hold).max(options.look_again),
+            None => *hold,
+        };
+        options.starts_at() + lasts
     }
 
     /// Something that repeats is out of step: whether that is a change is not known yet.
@@ -510,8 +541,15 @@ impl Monitor {
         self.periodicity.as_ref().is_some_and(Periodicity::is_out_of_step)
     }
 
-    fn standing(&self, at: Duration) -> Option<super::net::Standing> {
-        self.net.standing(at, self.hold, BLINK_PATIENCE, self.captures_needed)
+    /// A difference that stands. What has moved during the hold may be about to be learned as
+    /// something that repeats, so on request it counts only when it has not for a long time.
+    fn stands(&self, at: Duration) -> bool {
+        let may_count = |rect, since| {
+            let is_restless =
+                |one: &Periodicity| one.has_changed_since(rect, at.saturating_sub(self.hold));
+            at - since > UNLEARNED || !self.periodicity.as_ref().is_some_and(is_restless)
+        };
+        self.net.stands(at, self.hold, BLINK_PATIENCE, self.captures_needed, may_count)
     }
 
     fn run_is_complete(&self, at: Duration) -> bool {
@@ -534,7 +572,7 @@ impl Monitor {
         if matches!(self.rule, Rule::Settled)
             && self.decision.is_none()
             && self.is_quiet(self.last_at)
-            && self.net.standing(self.last_at, self.hold, patience, self.captures_needed).is_some()
+            && self.net.stands(self.last_at, self.hold, patience, self.captures_needed, |_, _| true)
         {
             self.decide(OutcomeKind::Met, self.last_at, self.last_at);
         }
@@ -571,9 +609,11 @@ impl Monitor {
         }
     }
 
-    /// No new frame for as many looks as the condition wants.
+    /// No new frame for as many looks as the condition wants, nor for the hold.
     fn is_stale(&self) -> bool {
-        self.last_id.is_some() && self.without_evidence >= self.captures_needed.max(2)
+        let is_old = self.tried_at.saturating_sub(self.last_at) >= self.hold;
+        let is_missed = self.without_evidence >= self.captures_needed.max(2);
+        self.last_id.is_some() && is_old && is_missed
     }
 
     fn onset(&self) -> Option<Duration> {
@@ -678,7 +718,10 @@ impl Monitor {
 
     fn transients(self) -> Vec<super::outcome::Transient> {
         let (x, y) = (self.bounds.x(), self.bounds.y());
+        let repeating = self.periodicity.as_ref().map(Periodicity::regions).unwrap_or_default();
+        let repeats = |area: &Rect| repeating.iter().any(|one| one.rect.contains_rect(*area));
         let mut transients = self.net.into_transients();
+        transients.retain(|transient| !transient.areas.iter().all(repeats));
         for area in transients.iter_mut().flat_map(|transient| &mut transient.areas) {
             *area = displaced(*area, x, y);
         }

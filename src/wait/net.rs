@@ -61,12 +61,6 @@ pub(super) struct Net {
     spots: Vec<Rect>,
 }
 
-/// A difference that has stood long enough.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Standing {
-    pub(super) since: Duration,
-}
-
 impl Net {
     pub(super) fn new(options: DiffOptions, baseline: Option<Frame>) -> Self {
         Self {
@@ -159,22 +153,21 @@ impl Net {
         areas.chain(self.doubtful().map(|suspect| suspect.rect)).collect()
     }
 
-    /// The oldest difference that has stood for `hold` and `captures` looks; small ones must have
-    /// stood for `patience` as well.
-    pub(super) fn standing(
+    /// Whether some difference has stood for `hold` and `captures` looks; small ones must have
+    /// stood for `patience` as well. Areas only where `may_count` agrees, asked with their place
+    /// and since when they have been there.
+    pub(super) fn stands(
         &self,
         at: Duration,
         hold: Duration,
         patience: Duration,
         captures: u32,
-    ) -> Option<Standing> {
-        let stands = |since: Duration, looks, hold| looks >= captures && at - since >= hold;
-        let areas = self.tracks.iter().filter(|track| stands(track.since, track.looks, hold));
-        let small = self
-            .doubtful()
-            .filter(|suspect| stands(suspect.since, suspect.looks, hold.max(patience)));
-        let since = areas.map(|track| track.since).chain(small.map(|suspect| suspect.since)).min();
-        since.map(|since| Standing { since })
+        may_count: impl Fn(Rect, Duration) -> bool,
+    ) -> bool {
+        let lasted = |since: Duration, looks, hold| looks >= captures && at - since >= hold;
+        let mut areas = self.tracks.iter().filter(|track| may_count(track.now, track.since));
+        areas.any(|track| lasted(track.since, track.looks, hold))
+            || self.doubtful().any(|small| lasted(small.since, small.looks, hold.max(patience)))
     }
 
     /// When the next difference could have stood long enough.

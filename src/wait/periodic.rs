@@ -73,6 +73,12 @@ impl Periodicity {
         self.cells.iter().any(|cell| cell.out_of_step_since.is_some())
     }
 
+    /// Whether anything watched inside `rect` has looked otherwise since `start`.
+    pub(super) fn has_changed_since(&self, rect: Rect, start: Duration) -> bool {
+        let inside = self.cells.iter().filter(|cell| cell.rect.intersection(rect).is_some());
+        inside.filter(|cell| cell.spells.len() > 1).any(|cell| cell.changed_at() > start)
+    }
+
     /// The cells that repeat.
     pub(super) fn cells(&self) -> Vec<Rect> {
         self.repeating().map(|(rect, _)| rect).collect()
@@ -126,6 +132,10 @@ fn touches(a: Rect, b: Rect) -> bool {
 impl Cell {
     const fn new(rect: Rect) -> Self {
         Self { rect, spells: Vec::new(), period: None, out_of_step_since: None }
+    }
+
+    fn changed_at(&self) -> Duration {
+        self.spells.last().map(|spell| spell.from).unwrap_or_default()
     }
 
     fn see(&mut self, at: Duration, look: u64) {

@@ -54,6 +54,10 @@ pub fn wait_watched(
             watch(entry);
         }
     }
+    // A wait that ran out has waited as long as it was asked to.
+    if let Some(end) = looking.monitor.runs_out_at().filter(|_| !cancel.is_cancelled()) {
+        clock.sleep_until(start + end, cancel);
+    }
     looking.finish(frames)
 }
 

@@ -19,8 +19,11 @@ impl Gaps {
         Self { interval, state: seed }
     }
 
-    pub(super) fn draw(&mut self) -> Duration {
-        self.interval.mul_f64(SHORTEST + (LONGEST - SHORTEST) * self.fraction())
+    /// The next gap, no longer than `limit`.
+    pub(super) fn draw(&mut self, limit: Duration) -> Duration {
+        let shortest = self.interval.min(limit).mul_f64(SHORTEST);
+        let longest = self.interval.mul_f64(LONGEST).min(limit);
+        shortest + (longest - shortest).mul_f64(self.fraction())
     }
 
     /// Uniform in 0..1.
@@ -48,12 +51,16 @@ mod tests {
         let interval = Duration::from_millis(100);
         for seed in [0, 1, 7, u64::MAX] {
             let (mut one, mut other) = (Gaps::new(interval, seed), Gaps::new(interval, seed));
-            let drawn: Vec<Duration> = (0..200).map(|_| one.draw()).collect();
-            assert!(drawn.iter().all(|gap| *gap == other.draw()));
+            let drawn: Vec<Duration> = (0..200).map(|_| one.draw(Duration::MAX)).collect();
+            assert!(drawn.iter().all(|gap| *gap == other.draw(Duration::MAX)));
             let range = Duration::from_millis(60)..=Duration::from_millis(140);
             assert!(drawn.iter().all(|gap| range.contains(gap)));
             let (short, long) = (drawn.iter().min().unwrap(), drawn.iter().max().unwrap());
             assert!(*long - *short > Duration::from_millis(70), "{short:?}..{long:?}");
+            let limited: Vec<Duration> =
+                (0..200).map(|_| one.draw(Duration::from_millis(50))).collect();
+            let range = Duration::from_millis(30)..=Duration::from_millis(50);
+            assert!(limited.iter().all(|gap| range.contains(gap)));
         }
     }
 }
