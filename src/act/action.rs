@@ -9,7 +9,7 @@ use crate::wait::Condition;
 
 use super::driver::Button;
 use super::keys::{Key, Modifier, Modifiers};
-use super::observation::ObservationId;
+use super::observation::{ImagePoint, ObservationId};
 use super::refusal::Refusal;
 
 /// How often a click may be repeated.
@@ -504,46 +504,6 @@ pub(crate) fn within<T: PartialOrd + fmt::Display>(
 /// Milliseconds, rounded up: a limit is not passed by a fraction.
 fn whole_ms(duration: Duration) -> u32 {
     u32::try_from(duration.as_micros().div_ceil(1000)).unwrap_or(u32::MAX)
-}
-
-/// A point of an observation's image, in pixels from its top left corner. Fractions are places
-/// inside a pixel: 412.5 lies in pixel 412.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ImagePoint {
-    x: f64,
-    y: f64,
-}
-
-impl ImagePoint {
-    /// The point at (`x`, `y`).
-    ///
-    /// # Errors
-    /// When a coordinate is not a finite number.
-    pub fn new(x: f64, y: f64) -> Result<Self, Refusal> {
-        if x.is_finite() && y.is_finite() {
-            Ok(Self { x, y })
-        } else {
-            Err(Refusal::bad_value(format!("point ({x}, {y}) is not finite")))
-        }
-    }
-
-    /// Pixels from the left edge.
-    #[must_use]
-    pub const fn x(self) -> f64 {
-        self.x
-    }
-
-    /// Pixels from the top edge.
-    #[must_use]
-    pub const fn y(self) -> f64 {
-        self.y
-    }
-}
-
-impl fmt::Display for ImagePoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "({}, {})", self.x, self.y)
-    }
 }
 
 /// A text to type, 1 to 2000 characters. Neither `Debug` nor any receipt shows more than its

@@ -29,11 +29,11 @@ mod settle;
 #[cfg(test)]
 mod tests;
 
-pub use action::{Action, Drag, Hold, ImagePoint, Path, Request, Step, Text, WaitFor};
+pub use action::{Action, Drag, Hold, Path, Request, Step, Text, WaitFor};
 pub use driver::{Button, Driver, Held, InputEvent, KeyCode, Stroke, Wheel};
 pub use executor::{Executor, ExecutorOptions, Surface};
 pub use keys::{Key, Modifier, Modifiers};
-pub use observation::{Observation, ObservationId};
+pub use observation::{ImagePoint, Observation, ObservationId};
 pub use policy::Policy;
 pub use receipt::{
     Change, Delivery, HeldAfter, Postcondition, Receipt, SequenceReport, Status, StepReport,

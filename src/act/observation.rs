@@ -10,7 +10,6 @@ use crate::frame::Frame;
 use crate::geometry::{Point, Rect, Size};
 use crate::wait::Geometry;
 
-use super::action::ImagePoint;
 use super::refusal::{Refusal, RefusalKind};
 
 /// The name of an observation: `obs-13`. A session counts them from 1 and uses none twice.
@@ -164,6 +163,46 @@ pub(super) fn image_size(capture: Size, max_edge: Option<u32>) -> Size {
 fn share(value: u32, part: u32, whole: u32, extra: u32) -> u32 {
     let product = u64::from(value) * u64::from(part) + u64::from(extra);
     u32::try_from(product / u64::from(whole)).unwrap_or(u32::MAX)
+}
+
+/// A point of an observation's image, in pixels from its top left corner. Fractions are places
+/// inside a pixel: 412.5 lies in pixel 412.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ImagePoint {
+    x: f64,
+    y: f64,
+}
+
+impl ImagePoint {
+    /// The point at (`x`, `y`).
+    ///
+    /// # Errors
+    /// When a coordinate is not a finite number.
+    pub fn new(x: f64, y: f64) -> Result<Self, Refusal> {
+        if x.is_finite() && y.is_finite() {
+            Ok(Self { x, y })
+        } else {
+            Err(Refusal::bad_value(format!("point ({x}, {y}) is not finite")))
+        }
+    }
+
+    /// Pixels from the left edge.
+    #[must_use]
+    pub const fn x(self) -> f64 {
+        self.x
+    }
+
+    /// Pixels from the top edge.
+    #[must_use]
+    pub const fn y(self) -> f64 {
+        self.y
+    }
+}
+
+impl fmt::Display for ImagePoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({}, {})", self.x, self.y)
+    }
 }
 
 #[cfg(test)]

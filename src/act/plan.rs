@@ -6,10 +6,10 @@ use std::time::Duration;
 use crate::error::Error;
 use crate::geometry::Point;
 
-use super::action::{Action, Drag, Hold, ImagePoint, Path};
+use super::action::{Action, Drag, Hold, Path};
 use super::driver::{Button, Driver, InputEvent, KeyCode, Stroke, Wheel};
 use super::keys::{Key, Modifier, Modifiers};
-use super::observation::Observation;
+use super::observation::{ImagePoint, Observation};
 use super::refusal::{Refusal, RefusalKind};
 
 /// From the pointer's arrival to the press: programs that react to hovering get to see it.

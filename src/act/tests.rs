@@ -9,12 +9,12 @@ use crate::geometry::{Point, Size};
 use crate::report::Verdict;
 use crate::wait::Condition;
 
-use super::action::{Action, Drag, Hold, ImagePoint, Path, Request, Step, Text, WaitFor};
+use super::action::{Action, Drag, Hold, Path, Request, Step, Text, WaitFor};
 use super::driver::{Button, InputEvent, KeyCode, Wheel};
 use super::executor::{Executor, ExecutorOptions};
 use super::fake::{CTRL, Fake, Fault, SHIFT, is_balanced};
 use super::keys::{Modifier, Modifiers};
-use super::observation::ObservationId;
+use super::observation::{ImagePoint, ObservationId};
 use super::policy::Policy;
 use super::receipt::{Postcondition, Receipt, Status};
 use super::refusal::RefusalKind;

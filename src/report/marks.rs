@@ -9,7 +9,9 @@ use crate::diff::ChangeMask;
 use crate::geometry::{Rect, Size};
 
 use super::ChangeReport;
-use super::shots::{CROPPED_AREAS, scaled_size};
+
+/// How many areas get crops before and after.
+pub(super) const CROPPED_AREAS: usize = 3;
 
 /// More areas than this get thin outlines and small numbers.
 const DENSE: usize = 40;
@@ -237,6 +239,19 @@ const BETWEEN: [i64; 7] = [4, 2, 6, 1, 3, 5, 7];
 /// The position `eighth` eighths from `start` to `end`, kept within 0..=`room`.
 fn slide(start: i64, end: i64, eighth: i64, room: i64) -> i64 {
     (start + (end - start) * eighth / 8).min(room).max(0)
+}
+
+/// `size` times `scale`, rounded, never empty.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "edges stay below 2^24 and scales are positive"
+)]
+pub(super) fn scaled_size(size: Size, scale: f32) -> Size {
+    let edge = |length: u32| ((length as f32 * scale).round() as u32).max(1);
+    // Scales above 1 are for small frames only, so the limits of a size hold.
+    Size::new(edge(size.width()), edge(size.height())).unwrap_or(size)
 }
 
 #[cfg(test)]

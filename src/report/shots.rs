@@ -2,11 +2,8 @@
 
 use crate::geometry::{Rect, Size};
 
-use super::marks::Marks;
+use super::marks::{CROPPED_AREAS, Marks, scaled_size};
 use super::{ChangeReport, Verdict};
-
-/// How many areas get crops before and after.
-pub(super) const CROPPED_AREAS: usize = 3;
 
 /// How much of the surroundings a crop shows on each side, in frame pixels.
 const CONTEXT_PX: u32 = 12;
@@ -160,19 +157,6 @@ fn shrink_to(edge: u32, size: Size) -> f32 {
 #[expect(clippy::cast_precision_loss, reason = "factors stay far below 2^24")]
 fn whole_factor(factor: u32) -> f32 {
     factor as f32
-}
-
-/// `size` times `scale`, rounded, never empty.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
-    reason = "edges stay below 2^24 and scales are positive"
-)]
-pub(super) fn scaled_size(size: Size, scale: f32) -> Size {
-    let edge = |length: u32| ((length as f32 * scale).round() as u32).max(1);
-    // Scales above 1 are for small frames only, so the limits of a size hold.
-    Size::new(edge(size.width()), edge(size.height())).unwrap_or(size)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::Args;
 
 use crate::diff::{Scope, Tolerance};
 use crate::error::Result;
@@ -13,58 +13,6 @@ use crate::report::{DiffOptions, Preset};
 
 use super::duration::parse_duration;
 use super::surface::SurfaceName;
-use super::wait::WaitArgs;
-
-/// See what changed; wait until it has.
-#[derive(Debug, Parser)]
-#[command(name = "seechange", version, about, max_term_width = 100, arg_required_else_help = true)]
-pub(super) struct Cli {
-    #[command(subcommand)]
-    pub(super) command: Command,
-}
-
-#[derive(Debug, Subcommand)]
-pub(super) enum Command {
-    /// Two pictures: verdict, numbered areas, pictures.
-    Diff(DiffArgs),
-    /// One observation of a surface.
-    Capture(CaptureArgs),
-    /// Waits until something is seen: stable, changed, matches PNG, appears PNG or gone PNG.
-    Wait(WaitArgs),
-    /// One action, or a line of them, and what it changed.
-    Act(super::act::ActArgs),
-    /// The whole loop on a built-in simulated screen: needs no display.
-    #[cfg(feature = "demo")]
-    Demo(super::demo::DemoArgs),
-    /// What works here, what is in the way, and what is held down.
-    Doctor(super::doctor::DoctorArgs),
-}
-
-#[derive(Debug, Args)]
-pub(super) struct DiffArgs {
-    /// The picture before.
-    pub(super) before: PathBuf,
-    /// The picture after.
-    pub(super) after: PathBuf,
-    /// When the sizes differ, also compare the part they have in common.
-    #[arg(long)]
-    pub(super) common_part: bool,
-    #[command(flatten)]
-    pub(super) compare: CompareArgs,
-    #[command(flatten)]
-    pub(super) output: OutputArgs,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct CaptureArgs {
-    #[command(flatten)]
-    pub(super) surface: SurfaceArgs,
-    /// Capture only this part, without grabbing the rest.
-    #[arg(long, value_name = "X,Y,W,H", allow_hyphen_values = true)]
-    pub(super) region: Option<Rect>,
-    #[command(flatten)]
-    pub(super) output: OutputArgs,
-}
 
 /// What is captured and driven.
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::Args;
 use serde_json::json;
 
 use crate::clock::Clock;
@@ -11,8 +12,19 @@ use crate::frame::{Frame, write_png};
 use crate::geometry::Rect;
 use crate::wait::{Capture, Geometry, Source};
 
-use super::args::CaptureArgs;
+use super::args::{OutputArgs, SurfaceArgs};
 use super::output::Answer;
+
+#[derive(Debug, Args)]
+pub(super) struct CaptureArgs {
+    #[command(flatten)]
+    surface: SurfaceArgs,
+    /// Capture only this part, without grabbing the rest.
+    #[arg(long, value_name = "X,Y,W,H", allow_hyphen_values = true)]
+    region: Option<Rect>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
 
 /// How long one capture may take.
 const GIVE_UP: Duration = Duration::from_secs(5);

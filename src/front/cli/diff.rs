@@ -1,12 +1,31 @@
 //! `seechange diff BEFORE AFTER`.
 
+use std::path::PathBuf;
+
+use clap::Args;
+
 use crate::error::Result;
 use crate::frame;
 use crate::front::change::{Showing, show};
 use crate::report::{Preset, Verdict, compare};
 
-use super::args::DiffArgs;
+use super::args::{CompareArgs, OutputArgs};
 use super::output::Answer;
+
+#[derive(Debug, Args)]
+pub(super) struct DiffArgs {
+    /// The picture before.
+    before: PathBuf,
+    /// The picture after.
+    after: PathBuf,
+    /// When the sizes differ, also compare the part they have in common.
+    #[arg(long)]
+    common_part: bool,
+    #[command(flatten)]
+    compare: CompareArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
 
 pub(super) fn run(args: &DiffArgs) -> Result<Answer> {
     let (before, after) = rayon::join(|| frame::read(&args.before), || frame::read(&args.after));

@@ -15,13 +15,37 @@ mod wait;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{Parser, Subcommand};
 
 use crate::clock::Cancel;
 use crate::error::Result;
 
-use args::{Cli, Command};
 use output::Trouble;
+
+/// See what changed; wait until it has.
+#[derive(Debug, Parser)]
+#[command(name = "seechange", version, about, max_term_width = 100, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Two pictures: verdict, numbered areas, pictures.
+    Diff(diff::DiffArgs),
+    /// One observation of a surface.
+    Capture(capture::CaptureArgs),
+    /// Waits until something is seen: stable, changed, matches PNG, appears PNG or gone PNG.
+    Wait(wait::WaitArgs),
+    /// One action, or a line of them, and what it changed.
+    Act(act::ActArgs),
+    /// The whole loop on a built-in simulated screen: needs no display.
+    #[cfg(feature = "demo")]
+    Demo(demo::DemoArgs),
+    /// What works here, what is in the way, and what is held down.
+    Doctor(doctor::DoctorArgs),
+}
 
 /// Runs the command with the arguments of this process.
 #[must_use]

@@ -136,7 +136,7 @@ mod tests {
             ),
             (vec!["seechange", "nope"], "unrecognized subcommand 'nope'; see --help"),
         ] {
-            let error = super::super::args::Cli::try_parse_from(arguments).unwrap_err();
+            let error = super::super::Cli::try_parse_from(arguments).unwrap_err();
             assert_eq!(one_line(&error.render().to_string()), message);
         }
     }
