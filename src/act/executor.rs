@@ -32,6 +32,7 @@ pub struct ExecutorOptions {
     diff: DiffOptions,
     max_edge: Option<u32>,
     grace: Duration,
+    patience: Duration,
 }
 
 impl Default for ExecutorOptions {
@@ -41,6 +42,7 @@ impl Default for ExecutorOptions {
             diff: DiffOptions::preset(Preset::Live),
             max_edge: None,
             grace: Duration::from_secs(10),
+            patience: Duration::ZERO,
         }
     }
 }
@@ -81,7 +83,18 @@ impl ExecutorOptions {
         self.grace = grace;
         self
     }
+
+    /// How long a key or button that somebody else holds may take to come up before the action is
+    /// refused: the Return that started a command is often still down. Default 0: refused at once.
+    #[must_use]
+    pub const fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
 }
+
+/// How often it is asked whether what somebody else holds has come up.
+const HELD_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Drives one surface: takes observations and carries out actions chosen from them.
 pub struct Executor<'s> {
@@ -343,7 +356,7 @@ impl<'s> Executor<'s> {
 
     /// The input system is asked, not memory; what it holds is not ours and stays as it is.
     fn check_nothing_held(&mut self) -> Result<(), Stop> {
-        let held = self.surface.held().map_err(|error| {
+        let held = self.held_after_patience().map_err(|error| {
             error.context("cannot tell which keys and buttons are held, so nothing was sent")
         })?;
         if held.is_empty() {
@@ -357,6 +370,20 @@ impl<'s> Executor<'s> {
                  (seechange doctor --release)"
             ),
         )))
+    }
+
+    fn held_after_patience(&mut self) -> Result<Held> {
+        let give_up = self.clock.now() + self.options.patience;
+        loop {
+            let held = self.surface.held()?;
+            let now = self.clock.now();
+            if held.is_empty() || now >= give_up {
+                return Ok(held);
+            }
+            if !self.clock.sleep_until((now + HELD_INTERVAL).min(give_up), &self.cancel) {
+                return Ok(held);
+            }
+        }
     }
 
     fn in_words(&mut self, held: Held) -> String {

@@ -40,6 +40,8 @@ pub(crate) struct Fake {
     pub(crate) events: Vec<InputEvent>,
     /// What goes wrong, and at which event from now on (the first is 0).
     pub(crate) fault: Option<(usize, Fault)>,
+    /// When what is held now comes up.
+    pub(crate) lifted_at: Option<Duration>,
     /// Characters that have no key.
     pub(crate) untypable: &'static str,
     pub(crate) captures: u64,
@@ -65,6 +67,7 @@ impl Fake {
             held: Held::default(),
             events: Vec::new(),
             fault: None,
+            lifted_at: None,
             untypable: "",
             captures: 0,
             every_fourth_takes: Duration::ZERO,
@@ -153,7 +156,14 @@ impl Driver for Fake {
     }
 
     fn held(&mut self) -> Result<Held> {
-        if self.dead { Err(Error::surface("the display is gone")) } else { Ok(self.held.clone()) }
+        if self.dead {
+            return Err(Error::surface("the display is gone"));
+        }
+        if self.lifted_at.is_some_and(|lifted_at| self.clock.now() >= lifted_at) {
+            self.held = Held::default();
+            self.lifted_at = None;
+        }
+        Ok(self.held.clone())
     }
 
     fn key_named(&mut self, name: &str) -> Result<Option<KeyCode>> {

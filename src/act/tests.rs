@@ -286,7 +286,7 @@ fn the_change_is_told_from_just_before_the_input() {
 
     let receipt = act(&mut fake, Action::Hover { at: at(1.0, 1.0) });
     let change = receipt.change.unwrap();
-    assert_eq!(change.sentences(), "Nothing changed in the frame within 298 ms.");
+    assert_eq!(change.sentences(), "Nothing changed in the frame within 300 ms.");
     assert!(!format!("{:?}{:?}", receipt.message, change.sentences()).contains("fail"));
 }
 
@@ -600,6 +600,23 @@ fn what_forbids_an_action_is_told_and_sends_nothing() {
         let mut expected = Fake::new(64, 48);
         break_it(&mut expected);
         assert_eq!(fake.held, expected.held, "what is not ours stays held");
+    }
+}
+
+#[test]
+fn a_key_on_its_way_up_is_awaited_for_as_long_as_asked() {
+    for (patience, lifted_at, status) in [
+        (0, 1, Status::Refused),
+        (300, 100, Status::Delivered),
+        (300, 300, Status::Delivered),
+        (300, 301, Status::Refused),
+    ] {
+        let mut fake = Fake::new(64, 48);
+        fake.held.keys.push(CTRL);
+        fake.lifted_at = Some(Duration::from_millis(lifted_at));
+        let options = ExecutorOptions::new().patience(Duration::from_millis(patience));
+        let receipt = act_with(&mut fake, Action::click(at(5.0, 5.0)), options);
+        assert_eq!(receipt.status, status, "{lifted_at} of {patience} ms");
     }
 }
 

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Args;
 
@@ -24,6 +25,9 @@ use super::output::{Answer, say};
 
 use lines::{Line, Lines};
 use short::FieldArgs;
+
+/// By when the Return that started the command is up again.
+const RETURN_IS_UP: Duration = Duration::from_millis(300);
 
 #[derive(Debug, Args)]
 #[command(after_help = "Short forms, where points are pixels of the surface:
@@ -113,8 +117,10 @@ impl ActArgs {
 
     fn options(&self) -> Result<ExecutorOptions> {
         let policy = if self.read_only { Policy::read_only() } else { Policy::allow_all() };
-        let options =
-            ExecutorOptions::new().policy(policy).diff(self.compare.options(Preset::Live)?);
+        let options = ExecutorOptions::new()
+            .policy(policy)
+            .diff(self.compare.options(Preset::Live)?)
+            .patience(RETURN_IS_UP);
         match self.max_edge {
             Some(0) => Err(Error::usage("--max-edge 0 leaves no image: use at least 1")),
             Some(pixels) => Ok(options.max_edge(pixels)),
@@ -484,7 +490,7 @@ mod tests {
             (
                 r#"{"action":"hover","x":1,"y":1}"#,
                 "delivered hover: 1 of 1 events through fake; now obs-2\n\
-                 Nothing changed in the frame within 298 ms.",
+                 Nothing changed in the frame within 300 ms.",
             ),
             (r#"{"action":"observe"}"#, "delivered observe; now obs-1"),
             (
