@@ -637,28 +637,34 @@ impl Monitor {
         if let Rule::OtherScale { width } = self.rule {
             return short(Term::Scale, self.bounds.width().into(), width.into());
         }
+        let run = self.run_so_far();
         if self.last_stalled || self.is_stale() || self.evidence == 0 {
-            return short(Term::Frames, self.captures_needed.into(), self.evidence.into());
+            let looks = run.map_or(0, |(_, looks)| looks.min(self.captures_needed));
+            return short(Term::Frames, self.captures_needed.into(), looks.into());
         }
-        let (since, looks) = match &self.rule {
-            Rule::Stable => self.motion.quiet(),
-            Rule::Changed | Rule::Settled => match self.net.longest() {
-                Some(_) if matches!(self.rule, Rule::Settled) => self.motion.quiet(),
-                Some(longest) => longest,
-                None => return short(Term::Change, 1, 0),
-            },
-            Rule::There(presence) | Rule::Gone(presence) => match self.run.since() {
-                Some(since) => (since, self.run.looks()),
-                None => return self.unmet_presence(presence, short),
-            },
-            Rule::OtherScale { .. } => self.motion.quiet(),
+        let Some((since, looks)) = run else {
+            return match &self.rule {
+                Rule::There(presence) | Rule::Gone(presence) => {
+                    self.unmet_presence(presence, short)
+                }
+                _ => short(Term::Change, 1, 0),
+            };
         };
-        let lasted = self.last_at.max(since) - since;
-        let needed = self.needed_hold();
+        let (lasted, needed) = (self.last_at.saturating_sub(since), self.needed_hold());
         if lasted < needed {
             return short(Term::Hold, millis(needed), millis(lasted));
         }
         short(Term::Captures, self.captures_needed.into(), looks.into())
+    }
+
+    /// Since when what is waited for has been seen, and in how many looks.
+    fn run_so_far(&self) -> Option<(Duration, u32)> {
+        match &self.rule {
+            Rule::Stable | Rule::OtherScale { .. } => Some(self.motion.quiet()),
+            Rule::Changed => self.net.longest(),
+            Rule::Settled => self.net.longest().map(|_| self.motion.quiet()),
+            Rule::There(_) | Rule::Gone(_) => self.run.since().map(|at| (at, self.run.looks())),
+        }
     }
 
     /// A small difference must outlast a blink.
