@@ -632,7 +632,9 @@ impl Monitor {
     }
 
     fn unmet(&self) -> Unmet {
-        let moving = self.all_on_surface(self.motion.moving());
+        let mut moving = self.all_on_surface(self.motion.moving());
+        let carets = self.set_aside().carets;
+        moving.retain(|rect| !carets.iter().any(|caret| caret.contains_rect(*rect)));
         let short = |term, needed, had| Unmet { term, needed, had, moving: moving.clone() };
         if let Rule::OtherScale { width } = self.rule {
             return short(Term::Scale, self.bounds.width().into(), width.into());

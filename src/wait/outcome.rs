@@ -129,7 +129,7 @@ impl Unmet {
             Term::Hold => format!("it lasted {had} of {needed} ms"),
             Term::Captures => format!("it was seen in {had} of {needed} captures"),
             Term::Frames => format!("no new frame came any more, after {had} of {needed}"),
-            Term::Change => "nothing changed and stayed so".to_owned(),
+            Term::Change => "no change stayed".to_owned(),
             Term::Match => format!("{had} pixels differed, {needed} may"),
             Term::Sighting => "the image was never seen".to_owned(),
             Term::Absence => "the image was there to the end".to_owned(),
