@@ -31,6 +31,6 @@ pub use geometry::{Point, Rect, Size};
 pub use report::{ChangeReport, DiffOptions, Differ, Preset, Verdict, compare};
 
 /// Runs the examples of the README.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "demo"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
