@@ -18,7 +18,7 @@ demo:
 	@echo 'The pictures are in seechange-demo/.'
 
 test: desktop-packages
-	$(CARGO) test -- --include-ignored
+	$(CARGO) test --no-fail-fast -- --include-ignored
 
 desktop-packages:
 	@missing=; for program in $(DESKTOP_PROGRAMS); do \

@@ -111,7 +111,7 @@ impl Scope {
     /// The bounding box of the regions, and what counts inside it.
     ///
     /// # Errors
-    /// As [`Scope::bounds`].
+    /// As [`Scope::bounds`], and when no pixel is left: a comparison of nothing would pass for ever.
     pub(crate) fn render(&self, size: Size) -> Result<(Rect, Rendered)> {
         let bounds = self.bounds(size)?;
         let local = |rect: &Rect| {
@@ -133,6 +133,11 @@ impl Scope {
         let mut compared = inside.clone();
         compared.subtract(&left_out);
         let pixels = compared.count();
+        if pixels == 0 {
+            return Err(Error::usage(
+                "no pixel is compared: what is ignored and masked covers every region",
+            ));
+        }
         Ok((bounds, Rendered { inside, compared, pixels }))
     }
 }

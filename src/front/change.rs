@@ -62,7 +62,9 @@ fn write(
     diff: Option<&DiffOptions>,
 ) -> Result<Vec<(Shot, Option<PathBuf>)>> {
     let mut drawn = pictures(report, before, after)?;
-    if let Some(options) = diff.filter(|_| !drawn.is_empty()) {
+    // Of frames of two sizes the overview tells all there is to see.
+    let comparable = !drawn.is_empty() && before.size() == after.size();
+    if let Some(options) = diff.filter(|_| comparable) {
         drawn.push(diff_picture(before, after, options)?);
     }
     let paths = write_pictures(folder, &drawn)?;

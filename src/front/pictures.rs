@@ -1,59 +1,88 @@
-//! Pictures of a report as files in one folder.
+//! Pictures as files in one folder, which always shows one run.
 
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::frame::encode_png;
+use crate::frame::{Frame, encode_png};
 use crate::report::Picture;
 
-/// Writes `pictures` into `folder`, which is made for the first of them where it is missing, and
-/// gives their paths in the same order.
+/// The list of the pictures the last run wrote into a folder: only those are ever removed.
+const LIST: &str = ".seechange-pictures";
+
+/// Writes the pictures of a report; see [`write_frames`].
 ///
-/// All of them appear, or none: they are encoded and written under other names first. Pictures of
-/// an earlier run that this one does not write (an `area-3-after.png` when only two areas changed)
-/// are removed, so that the folder always shows one run; files of any other name are left alone.
+/// # Errors
+/// As [`write_frames`].
+pub(crate) fn write_pictures(folder: &Path, pictures: &[Picture]) -> Result<Vec<PathBuf>> {
+    let named = pictures.iter().map(|picture| (picture.shot.file_name(), &picture.frame));
+    write_frames(folder, &named.collect::<Vec<_>>())
+}
+
+/// Writes named frames as PNG into `folder`, which is made where it is missing, and gives their
+/// paths in the same order.
+///
+/// All of them appear, or none: they are encoded and written under other names first. Pictures
+/// that an earlier run wrote and this one does not (an `area-3-after.png` when only two areas
+/// changed) are removed, so that the folder always shows one run. Which those are is kept in a
+/// list beside them; files that are not in it are left alone, whatever they are called.
 ///
 /// # Errors
 /// When the folder cannot be made or a file cannot be written; the pictures of the earlier run are
 /// then still there.
-pub(crate) fn write_pictures(folder: &Path, pictures: &[Picture]) -> Result<Vec<PathBuf>> {
-    if pictures.is_empty() && !folder.exists() {
-        return Ok(Vec::new());
-    }
-    let encoded = pictures
+pub(crate) fn write_frames(folder: &Path, frames: &[(String, &Frame)]) -> Result<Vec<PathBuf>> {
+    let files = frames
         .iter()
-        .map(|picture| Ok((folder.join(picture.shot.file_name()), encode_png(&picture.frame)?)))
+        .map(|(name, frame)| Ok((name.as_str(), encode_png(frame)?)))
         .collect::<Result<Vec<_>>>()?;
     let cannot =
         |error| Error::io(format!("{}: pictures cannot be written", folder.display()), error);
-    let paths: Vec<PathBuf> = encoded.iter().map(|(path, _)| path.clone()).collect();
-    if let Err(error) = write_all(folder, &encoded) {
-        paths.iter().for_each(|path| discard(&part(path)));
+    let earlier = earlier(folder);
+    if files.is_empty() && earlier.is_empty() {
+        return Ok(Vec::new());
+    }
+    let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
+    let mut all = files;
+    all.push((LIST, names.join("\n").into_bytes()));
+    if let Err(error) = write_all(folder, &all) {
+        all.iter().for_each(|(name, _)| discard(&part(folder, name)));
         return Err(cannot(error));
     }
-    remove_earlier(folder, &paths).map_err(cannot)?;
-    Ok(paths)
+    remove(folder, earlier.iter().filter(|name| !names.contains(&name.as_str())))
+        .map_err(cannot)?;
+    Ok(names.iter().map(|name| folder.join(name)).collect())
+}
+
+/// The pictures the run before wrote; none where there was no run.
+fn earlier(folder: &Path) -> Vec<String> {
+    let list = fs::read_to_string(folder.join(LIST)).unwrap_or_default();
+    list.lines().filter(|name| is_plain_picture(name)).map(str::to_owned).collect()
+}
+
+/// A PNG in the folder itself: a list somebody changed cannot point elsewhere.
+fn is_plain_picture(name: &str) -> bool {
+    name.ends_with(".png")
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.'))
 }
 
 /// Every file under another name, then all of them renamed.
-fn write_all(folder: &Path, encoded: &[(PathBuf, Vec<u8>)]) -> io::Result<()> {
+fn write_all(folder: &Path, files: &[(&str, Vec<u8>)]) -> io::Result<()> {
     fs::create_dir_all(folder)?;
-    for (path, png) in encoded {
-        let part = part(path);
+    for (name, bytes) in files {
+        let part = part(folder, name);
         discard(&part);
         // Only a new file: whatever a link of that name points to stays as it is.
-        fs::File::create_new(part)?.write_all(png)?;
+        fs::File::create_new(part)?.write_all(bytes)?;
     }
-    for (path, _) in encoded {
-        fs::rename(part(path), path)?;
+    for (name, _) in files {
+        fs::rename(part(folder, name), folder.join(name))?;
     }
     Ok(())
 }
 
-fn part(path: &Path) -> PathBuf {
-    path.with_extension("png.part")
+fn part(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.part"))
 }
 
 /// A part file that stays is harmless, and one that is not there is what is wanted.
@@ -61,27 +90,14 @@ fn discard(part: &Path) {
     drop(fs::remove_file(part));
 }
 
-fn remove_earlier(folder: &Path, written: &[PathBuf]) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let path = entry.path();
-        let ours = entry.file_name().to_str().is_some_and(is_picture_name);
-        if ours && !written.contains(&path) && entry.file_type()?.is_file() {
+fn remove<'n>(folder: &Path, names: impl Iterator<Item = &'n String>) -> io::Result<()> {
+    for name in names {
+        let path = folder.join(name);
+        if fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file()) {
             fs::remove_file(path)?;
         }
     }
     Ok(())
-}
-
-/// The names of [`Shot::file_name`](crate::report::Shot::file_name).
-fn is_picture_name(name: &str) -> bool {
-    let is_area = |name: &str| {
-        let (number, role) = name.split_once('-')?;
-        let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        Some(digits && matches!(role, "before.png" | "after.png"))
-    };
-    matches!(name, "overview.png" | "diff.png")
-        || name.strip_prefix("area-").and_then(is_area).unwrap_or(false)
 }
 
 #[cfg(test)]
@@ -107,6 +123,7 @@ mod tests {
         let mut names: Vec<String> = fs::read_dir(folder)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name != LIST)
             .collect();
         names.sort();
         names
@@ -147,15 +164,21 @@ mod tests {
     }
 
     #[test]
-    fn files_of_other_names_are_left_alone() {
+    fn files_no_run_wrote_are_left_alone() {
         let folder = tempfile::tempdir().unwrap();
-        let kept =
-            ["area-.png", "area-1-both.png", "area-x-after.png", "mine.png", "overview.png.txt"];
-        for name in kept.iter().chain(&["area-12-after.png", "diff.png"]) {
-            fs::write(folder.path().join(name), "").unwrap();
+        let outside = folder.path().join("outside.png");
+        let shown = folder.path().join("shown");
+        write_pictures(&shown, &drawn(1)).unwrap();
+        let mine = ["area-12-after.png", "diff.png", "mine.png"];
+        for name in mine {
+            fs::write(shown.join(name), "").unwrap();
         }
-        write_pictures(folder.path(), &[]).unwrap();
-        assert_eq!(names(folder.path()), kept);
+        fs::write(&outside, "").unwrap();
+        let list = fs::read_to_string(shown.join(LIST)).unwrap();
+        fs::write(shown.join(LIST), format!("{list}\n../outside.png\n/etc\n.\n")).unwrap();
+        write_pictures(&shown, &[]).unwrap();
+        assert_eq!(names(&shown), mine);
+        assert!(outside.is_file());
     }
 
     #[test]

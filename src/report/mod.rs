@@ -314,7 +314,6 @@ mod tests {
                 50,
                 7950,
             ),
-            (crate::Scope::everything().ignore(rect(0, 0, 100, 80)), vec![], 100, 0),
         ] {
             let options = DiffOptions::preset(Preset::Golden).scope(scope.clone());
             let report = compare(before.as_ref(), after.as_ref(), &options).unwrap();

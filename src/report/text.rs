@@ -146,7 +146,7 @@ impl ChangeReport {
         let share = percent(self.changed_ratio());
         let budget = match self.verdict {
             Verdict::Same => {
-                format!(", within the budget ({})", counted(self.changed_pixels, "changed pixel"))
+                format!(", {}, within the budget", counted(self.changed_pixels, "changed pixel"))
             }
             Verdict::Changed | Verdict::Resized => String::new(),
         };
@@ -199,8 +199,8 @@ impl ChangeReport {
             spots(&ignored.specks, "speck"),
             carets(&ignored.carets),
             spots(&ignored.antialiased, "anti-aliased spot"),
-            pixels(ignored.masked_pixels, "left out by the scope"),
-            pixels(ignored.faint_pixels, "within the tolerance"),
+            pixels(ignored.masked_pixels, "differing pixel", "left out by the scope"),
+            pixels(ignored.faint_pixels, "pixel", "within the tolerance"),
         ]
         .into_iter()
         .flatten()
@@ -252,8 +252,8 @@ fn carets(carets: &[Spot]) -> Option<String> {
     }
 }
 
-fn pixels(count: u64, why: &str) -> Option<String> {
-    (count > 0).then(|| format!("{} {why}", counted(count, "pixel")))
+fn pixels(count: u64, name: &str, why: &str) -> Option<String> {
+    (count > 0).then(|| format!("{} {why}", counted(count, name)))
 }
 
 /// `1 area`, `2 areas`.
@@ -395,8 +395,8 @@ mod tests {
         assert_eq!(
             report.sentences(),
             "Nothing changed in the frame.\nNot counted: 2 specks (7 pixels), 2 carets, \
-             1 anti-aliased spot (210 pixels), 50 pixels left out by the scope, 1 pixel within \
-             the tolerance."
+             1 anti-aliased spot (210 pixels), 50 differing pixels left out by the scope, 1 pixel \
+             within the tolerance."
         );
     }
 
@@ -406,8 +406,8 @@ mod tests {
         let forgiven = ChangeReport { verdict: Verdict::Same, ..changed };
         assert_eq!(
             forgiven.sentences(),
-            "Pixels changed in 1 area (frame pixels; 0.24% of the frame), within the budget \
-             (2500 changed pixels):\n  1. x=100 y=100 w=50 h=50"
+            "Pixels changed in 1 area (frame pixels; 0.24% of the frame), 2500 changed \
+             pixels, within the budget:\n  1. x=100 y=100 w=50 h=50"
         );
     }
 

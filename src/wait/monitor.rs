@@ -276,8 +276,11 @@ impl Monitor {
 
     /// Takes in one look that began and ended at these times.
     ///
+    /// A frame of another size than the surface had is a resize; what that means is the condition's
+    /// rule.
+    ///
     /// # Errors
-    /// When the frame does not fit the region that was asked for.
+    /// When [`Self::region`] asks for a part and the frame has not its size.
     pub fn see(&mut self, began: Duration, ended: Duration, look: Look<'_>) -> Result<Step> {
         self.captures += 1;
         self.tried_at = began;

@@ -195,12 +195,12 @@ impl Session<'_> {
     /// The image of the current observation, written to `out`.
     fn image(&self, out: Option<&Path>) -> Result<Option<Image>> {
         let Some(observation) = self.executor.current() else { return Ok(None) };
-        let size = observation.image;
-        let Some(folder) = out else { return Ok(Some(Image { size, path: None })) };
+        let (size, frame) = (observation.image, observation.frame.size());
+        let Some(folder) = out else { return Ok(Some(Image { size, frame, path: None })) };
         std::fs::create_dir_all(folder).map_err(|error| Error::io(folder.display(), error))?;
         let path = folder.join("observation.png");
         write_png(&path, &copy(observation.frame.as_ref().as_ref(), size)?)?;
-        Ok(Some(Image { size, path: Some(path) }))
+        Ok(Some(Image { size, frame, path: Some(path) }))
     }
 
     /// Where an action's pictures go: in a stream, a folder each.
@@ -257,6 +257,7 @@ fn in_words(receipt: &Receipt, change: Option<&str>) -> String {
     }
     if let (Some(Action::WaitFor(_)), Some(outcome)) = (&receipt.action, &receipt.wait) {
         lines.push(outcome.sentence());
+        lines.extend(super::wait::doubts(outcome));
     }
     lines.extend(change.map(str::to_owned));
     let moving = receipt.still_moving().iter().map(|rect| format!("still moving: {rect}"));

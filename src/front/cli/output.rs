@@ -31,7 +31,9 @@ impl Answer {
     pub(super) fn print(&self, as_json: bool) -> ExitCode {
         match write_line(&mut io::stdout().lock(), &self.line(as_json)) {
             Ok(()) => ExitCode::from(self.code),
-            Err(error) => Trouble::from(Error::file(format!("stdout: {error}"))).print(false),
+            // Whoever read the answer has seen enough of it.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(self.code),
+            Err(error) => Trouble::from(Error::io("stdout", error)).print(false),
         }
     }
 }
@@ -41,8 +43,7 @@ impl Answer {
 /// # Errors
 /// When nobody reads any more.
 pub(crate) fn say(line: &str) -> Result<(), Error> {
-    write_line(&mut io::stdout().lock(), line)
-        .map_err(|error| Error::file(format!("stdout: {error}")).with_source(error))
+    write_line(&mut io::stdout().lock(), line).map_err(|error| Error::io("stdout", error))
 }
 
 /// One line to stderr: words beside the answer.

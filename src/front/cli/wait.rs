@@ -7,11 +7,12 @@ use clap::{Args, ValueEnum};
 
 use crate::clock::Cancel;
 use crate::error::{Error, Result};
-use crate::frame::{self, Frame, write_png};
+use crate::frame::{self, Frame};
+use crate::front::pictures::write_frames;
 use crate::front::wire::{self, WaitPaths};
 use crate::report::Preset;
 use crate::surface::replay::FrameIds;
-use crate::wait::{Condition, Outcome, WaitOptions, wait};
+use crate::wait::{Condition, Outcome, Transient, WaitOptions, wait};
 
 use super::args::{CompareArgs, OutputArgs, SurfaceArgs, TimingArgs};
 use super::duration::parse_duration;
@@ -153,40 +154,17 @@ impl WaitArgs {
     }
 }
 
-/// Writes `last.png` and `transient-N.png`; those of an earlier run that this one does not have
-/// are removed.
+/// Writes `last.png` and `transient-N.png`.
 fn write(folder: &Path, outcome: &Outcome) -> Result<WaitPaths> {
-    let cannot =
-        |error| Error::io(format!("{}: pictures cannot be written", folder.display()), error);
-    std::fs::create_dir_all(folder).map_err(cannot)?;
-    remove_earlier(folder).map_err(cannot)?;
-    let put = |name: String, frame: &Frame| {
-        let path = folder.join(name);
-        write_png(&path, frame).map(|()| path)
-    };
-    let last = outcome.last.as_ref().map(|last| put("last.png".to_owned(), &last.frame));
-    let transients = (1..).zip(&outcome.transients).map(|(number, transient)| {
-        let name = format!("transient-{number}.png");
-        transient.frame.as_ref().map(|frame| put(name, frame)).transpose()
+    let last = outcome.last.as_ref().map(|last| ("last.png".to_owned(), &last.frame));
+    let transients = (1..).zip(&outcome.transients).filter_map(|(number, transient)| {
+        Some((format!("transient-{number}.png"), transient.frame.as_deref()?))
     });
-    Ok(WaitPaths { last: last.transpose()?, transients: transients.collect::<Result<_>>()? })
-}
-
-fn remove_earlier(folder: &Path) -> std::io::Result<()> {
-    for entry in std::fs::read_dir(folder)? {
-        let entry = entry?;
-        let is_ours = entry.file_name().to_str().is_some_and(is_picture_name);
-        if is_ours && entry.file_type()?.is_file() {
-            std::fs::remove_file(entry.path())?;
-        }
-    }
-    Ok(())
-}
-
-fn is_picture_name(name: &str) -> bool {
-    let number = name.strip_prefix("transient-").and_then(|rest| rest.strip_suffix(".png"));
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    name == "last.png" || number.is_some_and(is_number)
+    let frames: Vec<(String, &Frame)> = last.into_iter().chain(transients).collect();
+    let mut paths = write_frames(folder, &frames)?.into_iter();
+    let last = outcome.last.as_ref().and_then(|_| paths.next());
+    let shown = |transient: &Transient| transient.frame.as_ref().and_then(|_| paths.next());
+    Ok(WaitPaths { last, transients: outcome.transients.iter().map(shown).collect() })
 }
 
 /// One sentence, then one line for each thing worth knowing.
@@ -207,12 +185,15 @@ fn text(outcome: &Outcome, paths: &WaitPaths) -> String {
         let period = periodic.period.as_millis();
         lines.push(format!("left out, for it repeats every {period} ms: {}", periodic.rect));
     }
-    let flags: Vec<&str> = outcome.flags.iter().map(|flag| flag.name()).collect();
-    if !flags.is_empty() {
-        lines.push(format!("mind: {}", flags.join(", ").replace('_', " ")));
-    }
+    lines.extend(doubts(outcome));
     if let Some(path) = &paths.last {
         lines.push(format!("the last look: {}", path.display()));
     }
     lines.join("\n")
+}
+
+/// What there is to mind about the answer.
+pub(super) fn doubts(outcome: &Outcome) -> Option<String> {
+    let flags: Vec<&str> = outcome.flags.iter().map(|flag| flag.name()).collect();
+    (!flags.is_empty()).then(|| format!("mind: {}", flags.join(", ").replace('_', " ")))
 }

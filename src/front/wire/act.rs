@@ -18,6 +18,7 @@ use crate::act::{
 };
 
 use super::WaitPaths;
+use super::diff::size;
 use super::strict::{self, kind};
 use crate::frame::{self, Frame};
 use crate::geometry::{MAX_EDGE, Rect, Size};
@@ -551,6 +552,8 @@ fn bad_value(message: String) -> Refusal {
 #[derive(Clone, Debug)]
 pub(crate) struct Image {
     pub(crate) size: Size,
+    /// The size of the frame it shows, in whose pixels areas are given.
+    pub(crate) frame: Size,
     /// Where it was written.
     pub(crate) path: Option<PathBuf>,
 }
@@ -573,6 +576,7 @@ pub(crate) fn receipt(receipt: &Receipt, change: Option<Value>, image: Option<&I
                 "height": image.size.height(),
                 "path": image.path.as_ref().map(|path| path.to_string_lossy()),
             })),
+            "frame": image.map(|image| size(image.frame)),
         },
         "delivery": {
             "events_planned": delivery.events_planned,
@@ -1099,7 +1103,7 @@ mod tests {
         assert_eq!(delivered["status"], "delivered");
         assert_eq!(
             delivered["observation"],
-            json!({"before": "obs-1", "after": "obs-2", "image": null})
+            json!({"before": "obs-1", "after": "obs-2", "image": null, "frame": null})
         );
         assert_eq!(
             delivered["delivery"],
@@ -1113,7 +1117,7 @@ mod tests {
         assert_eq!(refused["refusal"]["kind"], "stale_observation");
         assert_eq!(
             refused["observation"],
-            json!({"before": "obs-2", "after": "obs-2", "image": null})
+            json!({"before": "obs-2", "after": "obs-2", "image": null, "frame": null})
         );
         assert_eq!(refused["held_after"], Value::Null);
     }

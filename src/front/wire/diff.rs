@@ -39,7 +39,7 @@ pub(super) fn rect(rect: Rect) -> Value {
 }
 
 /// `{width, height}` in pixels.
-fn size(size: Size) -> Value {
+pub(super) fn size(size: Size) -> Value {
     json!({"width": size.width(), "height": size.height()})
 }
 
