@@ -30,7 +30,8 @@ pub enum ErrorKind {
     Limit,
     /// A display, a window or a recording cannot be seen or driven.
     Surface,
-    /// A wait that could never be met, for instance a hold longer than the timeout.
+    /// A comparison of nothing, or a wait that could never be met, for instance a hold longer than
+    /// the timeout.
     Impossible,
 }
 

@@ -101,13 +101,6 @@ impl Scope {
     }
 
     /// How many pixels of a frame of `size` are compared.
-    ///
-    /// # Errors
-    /// As [`Scope::bounds`].
-    pub(crate) fn compared_pixels(&self, size: Size) -> Result<u64> {
-        Ok(self.render(size)?.1.pixels)
-    }
-
     /// The bounding box of the regions, and what counts inside it.
     ///
     /// # Errors
@@ -134,9 +127,11 @@ impl Scope {
         compared.subtract(&left_out);
         let pixels = compared.count();
         if pixels == 0 {
-            return Err(Error::usage(
-                "no pixel is compared: what is ignored and masked covers every region",
-            ));
+            return Err(Error::impossible(format!(
+                "0 of the {} pixels of the scope are left to compare: everything is ignored or \
+                 masked",
+                bounds.pixels()
+            )));
         }
         Ok((bounds, Rendered { inside, compared, pixels }))
     }

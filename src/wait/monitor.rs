@@ -752,12 +752,7 @@ impl Monitor {
 fn bounds(scope: &Scope, geometry: Geometry) -> Result<Rect> {
     let impossible = |error: Error| Error::impossible(error.to_string());
     let bounds = scope.bounds(geometry.size).map_err(impossible)?;
-    if scope.compared_pixels(geometry.size)? == 0 {
-        return Err(Error::impossible(format!(
-            "0 of the {} pixels of the scope are left to compare: everything is ignored or masked",
-            bounds.pixels()
-        )));
-    }
+    scope.render(geometry.size)?;
     Ok(bounds)
 }
 
