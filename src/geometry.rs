@@ -266,7 +266,7 @@ impl Rect {
     pub fn distance_squared(self, point: Point) -> u64 {
         let dx = axis_distance(point.x, self.x, self.right());
         let dy = axis_distance(point.y, self.y, self.bottom());
-        dx * dx + dy * dy
+        dx.saturating_mul(dx).saturating_add(dy.saturating_mul(dy))
     }
 }
 

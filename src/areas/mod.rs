@@ -10,7 +10,7 @@ mod noise;
 
 use crate::diff::Differences;
 use crate::frame::FrameRef;
-use crate::geometry::{Point, Rect};
+use crate::geometry::{MAX_EDGE, Point, Rect};
 
 use cluster::{Cluster, Clusters};
 use noise::Judgement;
@@ -195,7 +195,7 @@ impl AreaFinder {
     reason = "lengths are small and scales positive; a float cast saturates"
 )]
 pub(crate) fn scaled(length_px: u32, scale: f32) -> u32 {
-    (length_px as f32 * scale).round() as u32
+    ((length_px as f32 * scale).round() as u32).min(MAX_EDGE)
 }
 
 fn empty_area(rect: Rect) -> Area {
@@ -320,6 +320,19 @@ mod tests {
         }
         let counted = find(&[rect(40, 30, 1, 1)], AreaRules::EVERYTHING, None);
         assert_eq!(counted.areas.len(), 1);
+    }
+
+    #[test]
+    fn no_scale_and_no_gap_is_too_large() {
+        for (merge_gap_px, scale) in
+            [(8, 1e30), (8, f32::INFINITY), (8, f32::NAN), (8, -1.0), (u32::MAX, 1.0)]
+        {
+            let rules = AreaRules { merge_gap_px, scale, ..live() };
+            let point = Some(Point::new(u32::MAX, u32::MAX));
+            let found = find(&[rect(10, 10, 20, 20), rect(190, 100, 5, 5)], rules, point);
+            let merges = scale > 1.0 || merge_gap_px > 8;
+            assert_eq!(found.areas.len(), if merges { 1 } else { 2 }, "{merge_gap_px} at {scale}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Pictures in files: decoded with their size checked first, encoded as PNG.
 
 use std::fs;
-use std::io::{Cursor, Write as _};
+use std::io::{self, Cursor, Write as _};
 use std::path::Path;
 
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
@@ -58,6 +58,9 @@ pub fn decode(bytes: &[u8]) -> Result<Frame> {
         Error::file("is not a picture (PNG, JPEG, WebP, BMP, TIFF, QOI and GIF are read)")
             .with_source(error)
     })?;
+    if format == FileFormat::Jpeg && !is_whole_jpeg(bytes) {
+        return Err(Error::file("is no readable JPEG picture: its end is missing"));
+    }
     let damaged = |error: image::ImageError| {
         let reason = error.to_string().replace('\n', " ");
         Error::file(format!("is no readable {} picture: {reason}", name(format))).with_source(error)
@@ -73,6 +76,13 @@ pub fn decode(bytes: &[u8]) -> Result<Frame> {
     let rgba = picture.into_rgba8();
     let size = Size::new(rgba.width(), rgba.height())?;
     Frame::from_raw(size, PixelFormat::Rgba, rgba.into_raw())
+}
+
+/// Whether an end marker follows the last scan: the decoder fills what is missing with grey. In
+/// the scan itself a byte of 255 is always followed by zero or a restart marker.
+fn is_whole_jpeg(bytes: &[u8]) -> bool {
+    let last = |marker: [u8; 2]| bytes.windows(2).rposition(|two| two == marker);
+    last([0xFF, 0xD9]) > last([0xFF, 0xDA])
 }
 
 /// Room for the picture at 16 bits a channel and a decoder's own buffers, and no more.
@@ -113,14 +123,21 @@ pub fn encode_png(frame: &Frame) -> Result<Vec<u8>> {
 pub fn write_png(path: &Path, frame: &Frame) -> Result<()> {
     let png = encode_png(frame)?;
     let part = path.with_extension("png.part");
-    let written = fs::File::create(&part)
-        .and_then(|mut file| file.write_all(&png))
-        .and_then(|()| fs::rename(&part, path));
+    let written = write_new(&part, &png).and_then(|()| fs::rename(&part, path));
     written.map_err(|error| {
         // The error that matters is the one above; a part file that stays is harmless.
-        let _ = fs::remove_file(&part);
+        drop(fs::remove_file(&part));
         Error::io(format!("{}: cannot be written", path.display()), error)
     })
+}
+
+/// Writes a file that is new: a link, a pipe or a file that stood there is removed, and what a
+/// link points to stays as it is.
+pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => fs::File::create_new(path)?.write_all(bytes),
+    }
 }
 
 #[cfg(test)]
@@ -156,6 +173,21 @@ mod tests {
                 .collect();
             let frame = Frame::from_raw(size, PixelFormat::Rgba, data).unwrap();
             assert_eq!(decode(&encode_png(&frame).unwrap()).unwrap(), frame);
+        }
+    }
+
+    #[test]
+    fn a_link_in_the_way_is_replaced_and_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mine, path) = (folder.path().join("mine"), folder.path().join("a.png"));
+        fs::write(&mine, "precious").unwrap();
+        for link in [path.with_extension("png.part"), path.clone()] {
+            #[cfg(unix)]
+            std::os::unix::fs::symlink(&mine, link).unwrap();
+            write_png(&path, &Frame::default()).unwrap();
+            assert_eq!(fs::read_to_string(&mine).unwrap(), "precious");
+            assert_eq!(read(&path).unwrap(), Frame::default());
+            fs::remove_file(&path).unwrap();
         }
     }
 

@@ -8,6 +8,8 @@
 mod codec;
 
 #[cfg(feature = "files")]
+pub(crate) use codec::write_new;
+#[cfg(feature = "files")]
 pub use codec::{decode, encode_png, read, write_png};
 
 #[cfg(feature = "pictures")]

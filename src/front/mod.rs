@@ -2,5 +2,6 @@
 
 mod change;
 pub mod cli;
+mod duration;
 mod pictures;
 mod wire;

@@ -1,11 +1,11 @@
 //! Pictures as files in one folder, which always shows one run.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::frame::{Frame, encode_png};
+use crate::frame::{Frame, encode_png, write_new};
 use crate::report::Picture;
 
 /// The list of the pictures the last run wrote into a folder: only those are ever removed.
@@ -70,10 +70,7 @@ fn is_plain_picture(name: &str) -> bool {
 fn write_all(folder: &Path, files: &[(&str, Vec<u8>)]) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     for (name, bytes) in files {
-        let part = part(folder, name);
-        discard(&part);
-        // Only a new file: whatever a link of that name points to stays as it is.
-        fs::File::create_new(part)?.write_all(bytes)?;
+        write_new(&part(folder, name), bytes)?;
     }
     for (name, _) in files {
         fs::rename(part(folder, name), folder.join(name))?;
@@ -189,7 +186,7 @@ mod tests {
         // A folder stands where a part file would.
         fs::create_dir(folder.path().join("area-2-after.png.part")).unwrap();
         let error = write_pictures(folder.path(), &drawn(2)).unwrap_err().to_string();
-        assert!(error.contains("pictures cannot be written: file exists"), "{error}");
+        assert!(error.contains("pictures cannot be written: is a directory"), "{error}");
         fs::remove_dir(folder.path().join("area-2-after.png.part")).unwrap();
         assert_eq!(names(folder.path()), before);
         let file = folder.path().join("overview.png");

@@ -91,7 +91,8 @@ impl DiffOptions {
         self
     }
 
-    /// Pixels of the frame for one of the user interface. Default 1.
+    /// Pixels of the frame for one of the user interface. Default 1; what is no positive number
+    /// counts as 0, and the lengths it scales end at the largest edge a frame may have.
     #[must_use]
     pub const fn scale(mut self, scale: f32) -> Self {
         self.rules.scale = scale;

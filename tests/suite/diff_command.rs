@@ -111,6 +111,7 @@ fn trouble_is_one_line_and_exit_code_2() {
         (vec!["white.png"], "usage", "<AFTER>"),
         (vec!["white.png", "box.png", "--tolerance", "0.1"], "usage", "names no metric"),
         (vec!["white.png", "box.png", "--region", "190,0,20,10"], "usage", "outside the 200x100"),
+        (vec!["white.png", "box.png", "--ignore", "0,0,200,100"], "impossible", "0 of the 20000"),
         (vec!["white.png", "box.png", "--mask", "taller.png"], "usage", "the mask is 200x101"),
         (vec!["white.png", "box.png", "--out", "white.png"], "file", "white.png: pictures cannot"),
     ] {
@@ -125,6 +126,13 @@ fn trouble_is_one_line_and_exit_code_2() {
         assert_eq!(answer["error"]["kind"], kind, "{answer}");
         assert!(answer["error"]["message"].as_str().unwrap().contains(part), "{answer}");
     }
+}
+
+#[test]
+fn what_a_terminal_would_obey_is_escaped() {
+    let answer = seechange(folder().path(), &["diff", "white.png", "a\nb\u{1b}[31m.png"]);
+    let line = "seechange: a\\nb\\u{1b}[31m.png: cannot be read: no such file or directory\n";
+    assert_eq!((answer.code, answer.stderr.as_str()), (Some(2), line));
 }
 
 #[test]

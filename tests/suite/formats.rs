@@ -36,6 +36,16 @@ fn every_kind_of_file_decodes_to_the_same_picture() {
 }
 
 #[test]
+fn a_photograph_cut_short_is_an_error() {
+    let whole = std::fs::read(file("turned.jpg")).unwrap();
+    assert!(frame::decode(&whole).is_ok());
+    for end in (whole.len() / 2..whole.len() - 1).step_by(7) {
+        let message = frame::decode(&whole[..end]).unwrap_err().to_string();
+        assert!(message.contains("is no readable JPEG picture"), "{end} bytes: {message}");
+    }
+}
+
+#[test]
 fn a_turned_photograph_is_shown_upright() {
     let frame = frame::read(&file("turned.jpg")).unwrap();
     assert_eq!(frame.size(), Size::new(8, 16).unwrap());

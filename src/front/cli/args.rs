@@ -11,8 +11,8 @@ use crate::frame;
 use crate::geometry::Rect;
 use crate::report::{DiffOptions, Preset};
 
-use super::duration::parse_duration;
 use super::surface::SurfaceName;
+use crate::front::duration::parse_duration;
 
 /// What is captured and driven.
 #[derive(Debug, Args)]

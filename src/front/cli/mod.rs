@@ -7,7 +7,6 @@ mod capture;
 mod demo;
 mod diff;
 mod doctor;
-mod duration;
 mod output;
 mod surface;
 mod wait;

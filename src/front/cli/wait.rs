@@ -15,8 +15,8 @@ use crate::surface::replay::FrameIds;
 use crate::wait::{Condition, Outcome, Transient, WaitOptions, wait};
 
 use super::args::{CompareArgs, OutputArgs, SurfaceArgs, TimingArgs};
-use super::duration::parse_duration;
 use super::output::Answer;
+use crate::front::duration::parse_duration;
 
 #[derive(Debug, Args)]
 pub(super) struct WaitArgs {

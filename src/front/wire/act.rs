@@ -21,6 +21,7 @@ use super::WaitPaths;
 use super::diff::size;
 use super::strict::{self, kind};
 use crate::frame::{self, Frame};
+use crate::front::duration::parse_duration;
 use crate::geometry::{MAX_EDGE, Rect, Size};
 use crate::wait::{Condition, Outcome};
 
@@ -107,9 +108,10 @@ fn fields_of(action: &str) -> Option<&'static [&'static str]> {
 }
 
 /// The fields of a wait for a condition, as an action and as a postcondition.
-const WAIT_FIELDS: [&str; 8] = [
+const WAIT_FIELDS: [&str; 9] = [
     "condition",
     "image",
+    "timeout",
     "timeout_ms",
     "hold_ms",
     "captures",
@@ -275,9 +277,26 @@ fn wait_for(fields: &Fields) -> Result<WaitFor, Refusal> {
         condition: condition
             .require_seen(fields.flag("require_seen", false)?)
             .ignore_periodic(fields.flag("ignore_periodic", false)?),
-        timeout: fields.ms("timeout_ms", &TIMEOUT_MS, TIMEOUT_MS_DEFAULT)?,
+        timeout: timeout(fields)?,
         region: fields.optional("region").map(region).transpose()?,
     })
+}
+
+/// `timeout` as on the command line (`"5s"`) or in milliseconds; `timeout_ms` is its other name.
+fn timeout(fields: &Fields) -> Result<Duration, Refusal> {
+    let most = Duration::from_millis((*TIMEOUT_MS.end()).into());
+    match (fields.optional("timeout"), fields.optional("timeout_ms")) {
+        (Some(_), Some(_)) => {
+            Err(bad_value("timeout and timeout_ms are one and the same: give one".to_owned()))
+        }
+        (Some(Value::String(text)), None) => match parse_duration(text) {
+            Ok(duration) if duration <= most => Ok(duration),
+            Ok(_) => Err(bad_value(format!("timeout must be 0 to {} s", most.as_secs()))),
+            Err(error) => Err(bad_value(format!("timeout: {error}"))),
+        },
+        (Some(_), None) => fields.ms("timeout", &TIMEOUT_MS, TIMEOUT_MS_DEFAULT),
+        (None, _) => fields.ms("timeout_ms", &TIMEOUT_MS, TIMEOUT_MS_DEFAULT),
+    }
 }
 
 /// In how many captures evidence may have to stand.
@@ -875,7 +894,7 @@ mod tests {
                 r#"{"action":"click","x":1,"y":2,"postcondition":{"stable":true}}"#,
                 UnknownField,
                 "postcondition: a condition has no field 'stable': it takes condition, image, \
-                 timeout_ms, hold_ms, captures, region, require_seen, ignore_periodic",
+                 timeout, timeout_ms, hold_ms, captures, region, require_seen, ignore_periodic",
             ),
             (
                 r#"{"action":"click","x":1,"y":2,"postcondition":{"condition":"appears","image":"/no/such.png"}}"#,
@@ -893,6 +912,26 @@ mod tests {
                 r#"{"action":"wait_for","condition":"stable","image":"a.png"}"#,
                 BadValue,
                 "the condition stable takes no image",
+            ),
+            (
+                r#"{"action":"wait_for","condition":"stable","timeout":"6m"}"#,
+                BadValue,
+                "timeout must be 0 to 300 s",
+            ),
+            (
+                r#"{"action":"wait_for","condition":"stable","timeout":"5"}"#,
+                BadValue,
+                "timeout: duration '5' is not a number with ms, s or m, such as 250ms or 5s",
+            ),
+            (
+                r#"{"action":"wait_for","condition":"stable","timeout":300001}"#,
+                BadValue,
+                "timeout must be 0 to 300000, not 300001",
+            ),
+            (
+                r#"{"action":"wait_for","condition":"stable","timeout":1,"timeout_ms":1}"#,
+                BadValue,
+                "timeout and timeout_ms are one and the same: give one",
             ),
             (
                 r#"{"action":"wait_for","condition":"stable","timeout_ms":300001}"#,
