@@ -34,18 +34,24 @@ const RETURN_IS_UP: Duration = Duration::from_millis(300);
   observe | click X Y | right_click X Y | double_click X Y | hover X Y
   drag FROM_X FROM_Y TO_X TO_Y | scroll X Y --dy N --dx N
   key ctrl+s | hotkey ctrl s | select_all | type_text TEXT | wait SECONDS
-  wait_for stable | wait_for changed | wait_for appears PNG")]
+  wait_for stable|changed | wait_for matches|appears|gone PNG
+
+What has no short form is JSON, in a file or on stdin: hold, sequence, a drag with via, a
+postcondition, a timeout of wait_for (5 s otherwise), and the observation a point was read from.
+The README lists every action with its fields.
+
+Exit code: 0 delivered (and met, where something was waited for by name), 1 refused, unknown or
+not met, 2 trouble. With -, the worst of the lines.")]
 pub(super) struct ActArgs {
     /// An action's name and its values, a file ACTION.json, or - to read one JSON action a line
-    /// and answer one receipt a line.
+    /// from stdin. Each is answered in a few lines of words, or with --json in one line.
     #[arg(required = true, value_name = "ACTION", allow_negative_numbers = true)]
     words: Vec<String>,
-    #[command(flatten)]
-    fields: FieldArgs,
     /// Refuse every action that sends input.
     #[arg(long)]
     read_only: bool,
-    /// Give points in an image whose longest edge is at most this, instead of in surface pixels.
+    /// Give points in an image made smaller, with a longest edge of at most this, instead of in
+    /// pixels of the surface. Areas in the answer stay in pixels of the surface.
     #[arg(long, value_name = "N")]
     max_edge: Option<u32>,
     #[command(flatten)]
@@ -54,6 +60,9 @@ pub(super) struct ActArgs {
     compare: CompareArgs,
     #[command(flatten)]
     output: OutputArgs,
+    // Last, for the heading it begins holds for all that follows.
+    #[command(flatten)]
+    fields: FieldArgs,
 }
 
 /// Carries out what the arguments ask for, and prints the answers.

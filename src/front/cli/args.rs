@@ -17,7 +17,8 @@ use crate::front::duration::parse_duration;
 /// What is captured and driven.
 #[derive(Debug, Args)]
 pub(super) struct SurfaceArgs {
-    /// x11, x11:window=TITLE-OR-ID, replay:DIR or demo.
+    /// x11 (the whole display), x11:window=TITLE-OR-ID (one window, without the menus and dialogs
+    /// it opens), replay:DIR or demo.
     #[arg(long, value_name = "S", default_value = "x11")]
     pub(super) surface: SurfaceName,
 }
@@ -36,7 +37,7 @@ pub(super) struct OutputArgs {
 /// How frames are compared.
 #[derive(Debug, Args)]
 pub(super) struct CompareArgs {
-    /// Compare only inside this box of frame pixels; repeatable.
+    /// Compare only inside this box of frame pixels; repeatable. Default: the whole frame.
     #[arg(long, value_name = "X,Y,W,H", allow_hyphen_values = true)]
     pub(super) region: Vec<Rect>,
     /// Leave this box of frame pixels out; repeatable.
@@ -45,10 +46,13 @@ pub(super) struct CompareArgs {
     /// Leave out every pixel that is dark in this picture, which is as large as the frame.
     #[arg(long, value_name = "PNG")]
     pub(super) mask: Option<PathBuf>,
-    /// live (screen captures), golden (pictures of two runs) or exact.
+    /// live (screen captures: channel:8, carets and specks set aside), golden (pictures of two
+    /// runs: yiq:0.1, anti-aliasing set aside) or exact (everything counts). Default: golden for
+    /// diff, live elsewhere.
     #[arg(long, value_name = "PRESET")]
     pub(super) preset: Option<Preset>,
-    /// How far one pixel may differ: exact, channel:0..255, yiq:0..1 or oklab:0..1.
+    /// How far one pixel may differ: exact, channel:0..255, yiq:0..1 or oklab:0..1. Default: the
+    /// preset's.
     #[arg(long, value_name = "METRIC:N", allow_hyphen_values = true)]
     pub(super) tolerance: Option<Tolerance>,
     /// With at most this many changed pixels the verdict is `same`.
@@ -82,19 +86,20 @@ impl CompareArgs {
 /// How long and how often to look.
 #[derive(Debug, Args)]
 pub(super) struct TimingArgs {
-    /// How long to wait at most, such as 5s, 250ms or 0 (one look).
+    /// How long to wait at most, such as 5s or 250ms. 0 is one look, which only matches and appears
+    /// can meet, or --captures 1 --hold 0.
     #[arg(long, value_name = "D", default_value = "5s", value_parser = parse_duration)]
     pub(super) timeout: Duration,
-    /// The average time between two looks.
+    /// The average time between two looks; each gap is 0.6 to 1.4 of it. Default: 50ms.
     #[arg(long, value_name = "D", value_parser = parse_duration)]
     pub(super) interval: Option<Duration>,
-    /// How long the evidence must stand.
+    /// How long the evidence must stand. Default: 250ms; 0 for matches and appears.
     #[arg(long, value_name = "D", value_parser = parse_duration)]
     pub(super) hold: Option<Duration>,
-    /// In how many consecutive captures the evidence must stand.
+    /// In how many looks in a row the evidence must stand. Default: 3; 1 for matches and appears.
     #[arg(long, value_name = "N")]
     pub(super) captures: Option<u32>,
-    /// Seeds the irregular gaps between looks.
+    /// Seeds the irregular gaps between looks: the same seed gives the same gaps.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) seed: u64,
 }

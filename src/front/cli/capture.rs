@@ -16,6 +16,8 @@ use super::args::{OutputArgs, SurfaceArgs};
 use super::output::Answer;
 
 #[derive(Debug, Args)]
+#[command(after_help = "With --out DIR the picture is DIR/capture.png: what matches, appears and \
+                        gone can wait for.\n\nExit code: 0 captured, 2 trouble.")]
 pub(super) struct CaptureArgs {
     #[command(flatten)]
     surface: SurfaceArgs,

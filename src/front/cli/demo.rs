@@ -23,7 +23,7 @@ pub(super) struct DemoArgs {
     /// One JSON object on stdout.
     #[arg(long)]
     pub(super) json: bool,
-    /// The folder the pictures are written to, a folder for each step.
+    /// The folder the pictures are written to, a folder in it for each step.
     #[arg(long, value_name = "DIR", default_value = "seechange-demo")]
     out: PathBuf,
 }

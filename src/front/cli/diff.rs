@@ -13,6 +13,12 @@ use super::args::{CompareArgs, OutputArgs};
 use super::output::Answer;
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Areas are numbered largest first. --out DIR gets overview.png, crops of the \
+                        first three\n(area-1-before.png, ...) and diff.png: changed pixels red, \
+                        those set aside orange, what is\nnot compared dark.\n\n\
+                        Exit code: 0 same, 1 changed or of another size, 2 trouble."
+)]
 pub(super) struct DiffArgs {
     /// The picture before.
     before: PathBuf,

@@ -8,6 +8,9 @@ use crate::error::Result;
 use super::output::Answer;
 
 #[derive(Debug, Args)]
+#[command(after_help = "Looks at the display that DISPLAY names. A line that begins with - says \
+                        what is in the way and\nwhat to do about it.\n\n\
+                        Exit code: 0 all is well, 1 something is in the way, 2 trouble.")]
 pub(super) struct DoctorArgs {
     /// Let go of every key and button that is down, whoever pressed it.
     #[arg(long)]

@@ -24,6 +24,10 @@ use output::Trouble;
 /// See what changed; wait until it has.
 #[derive(Debug, Parser)]
 #[command(name = "seechange", version, about, max_term_width = 100, arg_required_else_help = true)]
+#[command(
+    after_help = "Exit code: 0 same, met or delivered; 1 changed, of another size, not met, \
+                        refused or unknown;\n2 trouble: bad usage, an unreadable file, no display."
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -33,11 +37,11 @@ struct Cli {
 enum Command {
     /// Two pictures: verdict, numbered areas, pictures.
     Diff(diff::DiffArgs),
-    /// One observation of a surface.
+    /// One look at a surface, as a picture.
     Capture(capture::CaptureArgs),
     /// Waits until something is seen: stable, changed, matches PNG, appears PNG or gone PNG.
     Wait(wait::WaitArgs),
-    /// One action, or a line of them, and what it changed.
+    /// One action, or a stream of them, and what each changed.
     Act(act::ActArgs),
     /// The whole loop on a built-in simulated screen: needs no display.
     #[cfg(feature = "demo")]

@@ -19,31 +19,38 @@ use super::output::Answer;
 use crate::front::duration::parse_duration;
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "A spinner that stays long enough is a change too. To know that something is \
+                        done, wait for\nwhat it looks like then: appears PNG or matches PNG.\n\n\
+                        Exit code: 0 met, 1 not met, 2 trouble."
+)]
 pub(super) struct WaitArgs {
     /// What to wait for.
     #[arg(value_enum, value_name = "CONDITION")]
     condition: Name,
-    /// The picture that matches, appears or goes.
+    /// The picture for matches, appears and gone.
     #[arg(value_name = "PNG")]
     picture: Option<PathBuf>,
     #[command(flatten)]
     surface: SurfaceArgs,
     #[command(flatten)]
     timing: TimingArgs,
-    /// When the action happened or will, in milliseconds or as a duration from the call's start:
-    /// looks before it only give the baseline.
+    /// When the input comes that is waited on, counted from the call's start, in milliseconds or
+    /// with a unit: looks before it show what stood before and are no evidence. Mostly for
+    /// recordings. Default: 0.
     #[arg(long, value_name = "MS", value_parser = parse_moment)]
     input_at: Option<Duration>,
     /// Leave out regions that were seen to repeat, such as a spinner.
     #[arg(long)]
     ignore_periodic: bool,
-    /// Only what was seen can go.
+    /// For gone: PNG must first have been seen. Without it, what was never there counts as gone
+    /// too, and the answer says so.
     #[arg(long)]
     require_seen: bool,
     /// Keep looking this long past the deadline, to tell late from missing.
     #[arg(long, value_name = "D", default_value = "0", value_parser = parse_duration)]
     grace: Duration,
-    /// strict: a repeated id of a recording is an old frame handed out again.
+    /// Which frames of a recording count as new looks.
     #[arg(long, value_enum, value_name = "KIND", default_value = "each-look")]
     frame_ids: Ids,
     #[command(flatten)]
@@ -54,7 +61,7 @@ pub(super) struct WaitArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Name {
-    /// Nothing moves any more.
+    /// Nothing moves any more; a blinking caret is no motion.
     Stable,
     /// Something differs from the first look and stays so.
     Changed,
@@ -68,9 +75,9 @@ enum Name {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Ids {
-    /// Each capture is a new look.
+    /// Each capture is a new look, as on a screen.
     EachLook,
-    /// The ids of the recording.
+    /// Only a frame with a new `id` is: a repeated id is an old frame handed out again.
     Strict,
 }
 

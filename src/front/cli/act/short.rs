@@ -8,31 +8,32 @@ use serde_json::{Map, Value, json};
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Fields of a short form")]
 pub(super) struct FieldArgs {
-    /// Which button: left, middle or right (click, drag).
+    /// Which button: left, middle or right (click, drag). Default: left.
     #[arg(long, value_name = "B")]
     button: Option<String>,
-    /// Keys held around it, such as ctrl,shift.
+    /// Held around it: ctrl, shift, alt, super, such as ctrl,shift (clicks, drag, key).
     #[arg(long, value_name = "M,M", value_delimiter = ',')]
     modifiers: Vec<String>,
-    /// How often to click, 1 to 3.
+    /// How often to click, 1 to 3 (click). Default: 1.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     count: Option<String>,
-    /// Wheel detents to the right, or to the left below zero (scroll).
+    /// Wheel detents to the right, -50 to 50, below zero to the left (scroll).
     #[arg(long, visible_alias = "delta-x", value_name = "N", allow_negative_numbers = true)]
     dx: Option<String>,
-    /// Wheel detents down, or up below zero (scroll).
+    /// Wheel detents down, -50 to 50, below zero up (scroll).
     #[arg(long, visible_alias = "delta-y", value_name = "N", allow_negative_numbers = true)]
     dy: Option<String>,
-    /// How long the movement takes, 0 to 10000 (drag).
+    /// How long the movement takes, 0 to 10000 (drag). Default: 500.
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     duration_ms: Option<String>,
-    /// How many moves it is made of, 1 to 200 (drag).
+    /// How many moves it is made of, 1 to 200 (drag). Default: 20.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     steps: Option<String>,
-    /// From one character to the next, 0 to 200 (type_text).
+    /// From one character to the next, 0 to 200 (type_text). Default: 30.
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     delay_ms: Option<String>,
-    /// How the text is put in: keys (type_text).
+    /// How the text is put in (type_text): keys, the only one there is, presses a key for each
+    /// character.
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
 }
