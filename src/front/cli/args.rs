@@ -56,7 +56,7 @@ pub(super) struct CompareArgs {
     #[arg(long, value_name = "METRIC:N", allow_hyphen_values = true)]
     pub(super) tolerance: Option<Tolerance>,
     /// With at most this many changed pixels the verdict is `same`.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_hyphen_values = true)]
     pub(super) max_changed_pixels: u64,
 }
 
@@ -88,18 +88,18 @@ impl CompareArgs {
 pub(super) struct TimingArgs {
     /// How long to wait at most, such as 5s or 250ms. 0 is one look, which only matches and appears
     /// can meet, or --captures 1 --hold 0.
-    #[arg(long, value_name = "D", default_value = "5s", value_parser = parse_duration)]
+    #[arg(long, value_name = "D", default_value = "5s", value_parser = parse_duration, allow_hyphen_values = true)]
     pub(super) timeout: Duration,
     /// The average time between two looks; each gap is 0.6 to 1.4 of it. Default: 50ms.
-    #[arg(long, value_name = "D", value_parser = parse_duration)]
+    #[arg(long, value_name = "D", value_parser = parse_duration, allow_hyphen_values = true)]
     pub(super) interval: Option<Duration>,
     /// How long the evidence must stand. Default: 250ms; 0 for matches and appears.
-    #[arg(long, value_name = "D", value_parser = parse_duration)]
+    #[arg(long, value_name = "D", value_parser = parse_duration, allow_hyphen_values = true)]
     pub(super) hold: Option<Duration>,
     /// In how many looks in a row the evidence must stand. Default: 3; 1 for matches and appears.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(super) captures: Option<u32>,
     /// Seeds the irregular gaps between looks: the same seed gives the same gaps.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_hyphen_values = true)]
     pub(super) seed: u64,
 }

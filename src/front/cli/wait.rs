@@ -38,7 +38,7 @@ pub(super) struct WaitArgs {
     /// When the input comes that is waited on, counted from the call's start, in milliseconds or
     /// with a unit: looks before it show what stood before and are no evidence. Mostly for
     /// recordings. Default: 0.
-    #[arg(long, value_name = "MS", value_parser = parse_moment)]
+    #[arg(long, value_name = "MS", value_parser = parse_moment, allow_hyphen_values = true)]
     input_at: Option<Duration>,
     /// Leave out regions that were seen to repeat, such as a spinner.
     #[arg(long)]
@@ -48,7 +48,7 @@ pub(super) struct WaitArgs {
     #[arg(long)]
     require_seen: bool,
     /// Keep looking this long past the deadline, to tell late from missing.
-    #[arg(long, value_name = "D", default_value = "0", value_parser = parse_duration)]
+    #[arg(long, value_name = "D", default_value = "0", value_parser = parse_duration, allow_hyphen_values = true)]
     grace: Duration,
     /// Which frames of a recording count as new looks.
     #[arg(long, value_enum, value_name = "KIND", default_value = "each-look")]
