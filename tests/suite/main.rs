@@ -12,6 +12,7 @@ mod desktop;
 mod diff_command;
 mod fixtures;
 mod formats;
+mod licences;
 mod properties;
 mod shared;
 mod waits;

@@ -86,8 +86,8 @@ impl CompareArgs {
 /// How long and how often to look.
 #[derive(Debug, Args)]
 pub(super) struct TimingArgs {
-    /// How long to wait at most, such as 5s or 250ms. 0 is one look, which only matches and appears
-    /// can meet, or --captures 1 --hold 0.
+    /// How long to wait at most, such as 5s or 250ms. 0 is one look, which matches and appears can
+    /// meet, stable and gone only with --captures 1 --hold 0, changed never.
     #[arg(long, value_name = "D", default_value = "5s", value_parser = parse_duration, allow_hyphen_values = true)]
     pub(super) timeout: Duration,
     /// The average time between two looks; each gap is 0.6 to 1.4 of it. Default: 50ms.
