@@ -7,7 +7,7 @@
 #[cfg(feature = "files")]
 mod codec;
 
-#[cfg(feature = "files")]
+#[cfg(feature = "cli")]
 pub(crate) use codec::write_new;
 #[cfg(feature = "files")]
 pub use codec::{decode, encode_png, read, write_png};

@@ -3,7 +3,6 @@
 mod act;
 mod args;
 mod capture;
-#[cfg(feature = "demo")]
 mod demo;
 mod diff;
 mod doctor;
@@ -44,7 +43,6 @@ enum Command {
     /// One action, or a stream of them, and what each changed.
     Act(act::ActArgs),
     /// The whole loop on a built-in simulated screen: needs no display.
-    #[cfg(feature = "demo")]
     Demo(demo::DemoArgs),
     /// What works here, what is in the way, and what is held down.
     Doctor(doctor::DoctorArgs),
@@ -70,7 +68,6 @@ fn carry_out(command: Command, wants_json: bool) -> Result<ExitCode> {
         Command::Capture(args) => capture::run(&args)?,
         Command::Wait(args) => wait::run(&args, &cancel_on_signal()?)?,
         Command::Act(args) => return act::run(&args),
-        #[cfg(feature = "demo")]
         Command::Demo(args) => demo::run(&args)?,
         Command::Doctor(args) => doctor::run(&args)?,
     };

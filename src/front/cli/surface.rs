@@ -93,16 +93,10 @@ fn open_x11(_: Option<&str>) -> Result<Opened> {
     Err(Error::surface("this build has no x11: build it with --features x11"))
 }
 
-#[cfg(feature = "demo")]
 fn open_demo() -> Result<Opened> {
     let clock = Clock::simulated();
     let surface = Kind::Driven(Box::new(crate::surface::demo::Demo::new(clock.clone())));
     Ok(Opened { clock, surface })
-}
-
-#[cfg(not(feature = "demo"))]
-fn open_demo() -> Result<Opened> {
-    Err(Error::surface("this build has no demo: build it with --features demo"))
 }
 
 impl FromStr for SurfaceName {
