@@ -306,6 +306,9 @@ impl Segment {
             let version = link.reply(link.conn.shm_query_version()?)?;
             offered = (version.major_version, version.minor_version) >= PASSES_FILES;
         }
+        if offered {
+            link.takes_files();
+        }
         Ok(Self { offered, id: link.conn.generate_id()?, memory: None })
     }
 

@@ -1,6 +1,7 @@
 //! Events through XTEST, each followed by one round trip that makes sure the server took it.
 
 use x11rb::connection::Connection as _;
+use x11rb::cookie::VoidCookie;
 use x11rb::protocol::Event;
 use x11rb::protocol::xkb::{
     self, ConnectionExt as _, EventType, KeySymMap, MapPart, SelectEventsAux, VMod,
@@ -13,11 +14,11 @@ use x11rb::protocol::xtest::ConnectionExt as _;
 
 use xkeysym::Keysym;
 
-use crate::act::{Button, Held, KeyCode, Wheel};
+use crate::act::{Button, Held, InputEvent, KeyCode, Wheel};
 use crate::error::Error;
 
 use super::keymap::{Key, KeyType, Keymap, State};
-use super::link::{Link, Trouble};
+use super::link::{Connection, Link, Trouble};
 
 /// The keyboard that all the others feed.
 const KEYBOARD: u16 = 0x100;
@@ -33,6 +34,11 @@ pub(super) struct Keyboard {
 }
 
 impl Keyboard {
+    /// The layout as it was last read.
+    pub(super) const fn known(&self) -> Option<&Keymap> {
+        self.map.as_ref()
+    }
+
     /// The layout and the state as they are now. The round trip for the state also brings every
     /// notice of change the server has sent before.
     pub(super) fn layout(&mut self, link: &Link) -> Result<(&Keymap, State), Trouble> {
@@ -171,14 +177,60 @@ pub(super) fn move_to(link: &Link, x: i16, y: i16) -> Result<(), Trouble> {
     send(link, MOTION_NOTIFY_EVENT, ABSOLUTE, (x, y))
 }
 
-pub(super) fn button(link: &Link, button: Button, down: bool) -> Result<(), Trouble> {
+/// The buttons pressed here, by the number each was pressed with: the user may swap them meanwhile,
+/// and a display that does not answer cannot be asked.
+#[derive(Default)]
+pub(super) struct Buttons(Vec<(Button, u8)>);
+
+impl Buttons {
+    pub(super) fn press(&mut self, link: &Link, button: Button) -> Result<(), Trouble> {
+        let number = number_of(link, button)?;
+        self.0.retain(|(known, _)| *known != button);
+        self.0.push((button, number));
+        send(link, BUTTON_PRESS_EVENT, number, (0, 0))
+    }
+
+    pub(super) fn release(&mut self, link: &Link, button: Button) -> Result<(), Trouble> {
+        let number = match self.number(button) {
+            Some(number) => number,
+            None => number_of(link, button)?,
+        };
+        send(link, BUTTON_RELEASE_EVENT, number, (0, 0))?;
+        self.0.retain(|(known, _)| *known != button);
+        Ok(())
+    }
+
+    fn number(&self, button: Button) -> Option<u8> {
+        self.0.iter().find(|(known, _)| *known == button).map(|(_, number)| *number)
+    }
+}
+
+fn number_of(link: &Link, button: Button) -> Result<u8, Trouble> {
     let number = match button {
         Button::Left => 1,
         Button::Middle => 2,
         Button::Right => 3,
     };
-    let physical = physical(link, number)?;
-    send(link, if down { BUTTON_PRESS_EVENT } else { BUTTON_RELEASE_EVENT }, physical, (0, 0))
+    physical(link, number)
+}
+
+/// Leaves the release of what was pressed here with a display that does not answer.
+pub(super) fn leave_release(
+    link: &Link,
+    buttons: &Buttons,
+    event: InputEvent,
+) -> Result<(), Trouble> {
+    let (kind, detail) = match event {
+        InputEvent::Button { button, down: false } => {
+            (BUTTON_RELEASE_EVENT, buttons.number(button))
+        }
+        InputEvent::Key { code, down: false } => (KEY_RELEASE_EVENT, u8::try_from(code.0).ok()),
+        _ => return Ok(()),
+    };
+    match detail {
+        Some(detail) => link.leave(fake(link, kind, detail, (0, 0))?),
+        None => Ok(()),
+    }
 }
 
 /// The button that programs see as `number`: a left-handed user has them swapped.
@@ -205,13 +257,25 @@ pub(super) fn wheel(link: &Link, wheel: Wheel) -> Result<(), Trouble> {
         Wheel::Right => 7,
     };
     let physical = physical(link, number)?;
-    send(link, BUTTON_PRESS_EVENT, physical, (0, 0))?;
-    send(link, BUTTON_RELEASE_EVENT, physical, (0, 0))
+    // Both go out before either is waited for: nobody would let go after a press without answer.
+    let press = fake(link, BUTTON_PRESS_EVENT, physical, (0, 0))?;
+    let release = fake(link, BUTTON_RELEASE_EVENT, physical, (0, 0))?;
+    link.check(release)?;
+    link.check(press)
 }
 
 fn send(link: &Link, kind: u8, detail: u8, (x, y): (i16, i16)) -> Result<(), Trouble> {
+    link.check(fake(link, kind, detail, (x, y))?)
+}
+
+fn fake(
+    link: &Link,
+    kind: u8,
+    detail: u8,
+    (x, y): (i16, i16),
+) -> Result<VoidCookie<'_, Connection>, Trouble> {
     let now = x11rb::CURRENT_TIME;
-    link.check(link.conn.xtest_fake_input(kind, detail, now, link.root(), x, y, 0)?)
+    Ok(link.conn.xtest_fake_input(kind, detail, now, link.root(), x, y, 0)?)
 }
 
 #[cfg(test)]

@@ -3,10 +3,12 @@
 //! `x11rb` waits for replies without a limit. Here the stream below it carries the instant to
 //! give up, so every wait on a display that stopped answering ends as [`Trouble::Stalled`]. The
 //! unanswered request is remembered and nothing more is sent before its reply came: a stopped
-//! server is never flooded, and a late picture cannot overwrite a newer one.
+//! server is never flooded, and a late picture cannot overwrite a newer one. Only what must arrive
+//! is sent all the same: the releases of what was pressed, see [`Link::leave`].
 
 use std::cell::Cell;
 use std::io::{Error as IoError, ErrorKind as IoErrorKind, IoSlice, Result as IoResult};
+use std::os::fd::AsFd as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -16,6 +18,7 @@ use x11rb::connection::{Connection as _, RequestConnection, SequenceNumber};
 use x11rb::cookie::{Cookie, VoidCookie};
 use x11rb::errors::{ConnectError, ConnectionError, ReplyError, ReplyOrIdError};
 use x11rb::protocol::ErrorKind;
+use x11rb::protocol::shm::ConnectionExt as _;
 use x11rb::protocol::xproto::Screen;
 use x11rb::reexports::x11rb_protocol::parse_display::{
     ConnectAddress, ParsedDisplay, parse_display,
@@ -30,6 +33,9 @@ use crate::error::{Error, Result};
 
 /// How long the display may take to answer anything but a capture, which brings its own limit.
 pub(super) const ANSWER_LIMIT: Duration = Duration::from_secs(3);
+
+/// How long it is waited again for a display that already left a request unanswered.
+const SECOND_LIMIT: Duration = Duration::from_millis(500);
 
 /// What "for ever" comes to, for callers that set no limit: a day.
 const LONGEST_WAIT: Duration = Duration::from_secs(86_400);
@@ -124,6 +130,8 @@ pub(super) struct Link {
     name: String,
     screen: usize,
     owed: Cell<Option<SequenceNumber>>,
+    /// Whether the server takes files over the socket, as MIT-SHM 1.2 passes them.
+    takes_files: Cell<bool>,
 }
 
 impl Link {
@@ -142,7 +150,13 @@ impl Link {
             Error::surface(format!("display '{name}' is not a display name such as :0 or host:0"))
         })?;
         let conn = connect_any(&parsed, clock).map_err(|error| unreachable(&name, &error))?;
-        Ok(Self { conn, name, screen: parsed.screen.into(), owed: Cell::new(None) })
+        Ok(Self {
+            conn,
+            name,
+            screen: parsed.screen.into(),
+            owed: Cell::new(None),
+            takes_files: Cell::new(false),
+        })
     }
 
     /// The display's name, for messages.
@@ -181,9 +195,44 @@ impl Link {
         Ok(())
     }
 
-    /// Gives what follows [`ANSWER_LIMIT`] from now.
+    /// Gives what follows [`ANSWER_LIMIT`] from now. What is still owed gets less: each of the
+    /// calls that end an action would else wait in full for a display that does not answer.
     pub(super) fn soon(&self) -> Result<(), Trouble> {
-        self.until(self.conn.stream().clock.now().saturating_add(ANSWER_LIMIT))
+        let clock = &self.conn.stream().clock;
+        if self.owed.get().is_some() {
+            self.until(clock.now().saturating_add(SECOND_LIMIT))?;
+        }
+        self.until(clock.now().saturating_add(ANSWER_LIMIT))
+    }
+
+    /// Whether a reply is still owed. Does not wait for it.
+    pub(super) fn is_silent(&self) -> bool {
+        self.owed.get().is_some() && matches!(self.until(Duration::ZERO), Err(Trouble::Stalled))
+    }
+
+    /// Takes note that the server takes files over the socket.
+    pub(super) fn takes_files(&self) {
+        self.takes_files.set(true);
+    }
+
+    /// Leaves a request with a display that does not answer: it is carried out when the display
+    /// runs again, even if this program has ended by then.
+    pub(super) fn leave(&self, cookie: VoidCookie<'_, Connection>) -> Result<(), Trouble> {
+        cookie.ignore_error();
+        if self.takes_files.get() {
+            self.outlive()?;
+        }
+        Ok(self.conn.flush()?)
+    }
+
+    /// A server that finds a connection closed does not read what was written to it before. So
+    /// this end of the socket is sent along and stays open as long as it lies unread: the server
+    /// takes it for memory to attach, finds that it is none, and closes it.
+    fn outlive(&self) -> Result<(), Trouble> {
+        let socket = self.conn.stream().socket.as_fd().try_clone_to_owned();
+        let socket = socket.map_err(ConnectionError::from)?;
+        self.conn.shm_attach_fd(self.conn.generate_id()?, socket, false)?.ignore_error();
+        Ok(())
     }
 
     /// Waits for a reply.

@@ -44,7 +44,8 @@ use crate::geometry::{Point, Rect};
 use crate::wait::{Capture, Geometry, Source};
 
 use grab::Grabber;
-use input::Keyboard;
+use input::{Buttons, Keyboard};
+use keymap::State;
 use link::{Link, Trouble};
 use windows::{Atoms, Place};
 
@@ -73,6 +74,7 @@ pub struct X11 {
     clock: Clock,
     grabber: Grabber,
     keyboard: Keyboard,
+    buttons: Buttons,
     has_xtest: bool,
     /// What was released here and not yet seen to be up.
     letting_go: Held,
@@ -103,6 +105,7 @@ impl X11 {
             clock: clock.clone(),
             grabber,
             keyboard: Keyboard::default(),
+            buttons: Buttons::default(),
             has_xtest,
             letting_go: Held::default(),
         })
@@ -301,6 +304,11 @@ impl Driver for X11 {
     }
 
     fn key_name(&mut self, code: KeyCode) -> String {
+        if self.link.is_silent() {
+            let known = self.keyboard.known();
+            return known
+                .map_or_else(|| keymap::number(code), |map| map.name(code, State::default()));
+        }
         let layout = self.link.soon().and_then(|()| self.keyboard.layout(&self.link));
         layout.map_or_else(|_| keymap::number(code), |(map, state)| map.name(code, state))
     }
@@ -318,7 +326,13 @@ impl Driver for X11 {
         found.map_err(|trouble| self.explain(trouble))
     }
 
+    /// The release of what was pressed here is sent even to a display that does not answer, and
+    /// takes effect when it runs again; that it was accepted cannot be said.
     fn send(&mut self, event: InputEvent) -> Result<()> {
+        if is_release(event) && self.link.is_silent() {
+            input::leave_release(&self.link, &self.buttons, event)?;
+            return Err(Trouble::Stalled.into());
+        }
         self.link.soon()?;
         if !self.has_xtest {
             return Err(Error::surface(
@@ -329,7 +343,8 @@ impl Driver for X11 {
             InputEvent::Move(point) => {
                 self.on_display(point).and_then(|(x, y)| input::move_to(&self.link, x, y))
             }
-            InputEvent::Button { button, down } => input::button(&self.link, button, down),
+            InputEvent::Button { button, down: true } => self.buttons.press(&self.link, button),
+            InputEvent::Button { button, down: false } => self.buttons.release(&self.link, button),
             InputEvent::Key { code, down } => input::key(&self.link, code, down),
             InputEvent::Wheel(wheel) => input::wheel(&self.link, wheel),
         };
@@ -337,6 +352,10 @@ impl Driver for X11 {
         note_release(&mut self.letting_go, event);
         Ok(())
     }
+}
+
+const fn is_release(event: InputEvent) -> bool {
+    matches!(event, InputEvent::Key { down: false, .. } | InputEvent::Button { down: false, .. })
 }
 
 /// Keeps account of what is on its way up.

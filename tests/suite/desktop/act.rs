@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
-use seechange::act::{Button, Driver as _, Held, InputEvent};
+use seechange::act::{Button, Driver as _, Held, InputEvent, Wheel};
 use seechange::wait::Source as _;
 use serde_json::Value;
 use x11rb::protocol::xproto::{ConfigureWindowAux, ConnectionExt as _};
@@ -126,4 +126,54 @@ fn a_moved_window_is_not_acted_on_by_an_old_observation() {
     assert_eq!(ask(click)["refusal"]["kind"], "geometry_changed");
     drop(stdin);
     client.wait().unwrap();
+}
+
+/// The client has ended when the server runs again and reads what was left with it.
+#[test]
+#[ignore = "needs Xvfb"]
+fn a_server_stopped_in_mid_action_holds_nothing_when_it_runs_again() {
+    let drag = ["drag", "20", "20", "600", "400", "--duration-ms", "9000"];
+    let drag = [&drag[..], &["--modifiers", "ctrl,shift"]].concat();
+    let text = "X".repeat(200);
+    let typed = ["type_text", &text, "--delay-ms", "50"];
+    for action in [&drag[..], &typed] {
+        let desktop = Desktop::bare("640x480x24", &[]);
+        let mut x11 = desktop.open();
+        let mut client = desktop.command(SEECHANGE);
+        client.arg("act").args(action).arg("--json").stdout(Stdio::piped());
+        let client = client.spawn().unwrap();
+        desktop.until("something held", || (!x11.held().unwrap().is_empty()).then_some(()));
+        desktop.signal_server(Signal::STOP);
+        let output = client.wait_with_output().unwrap();
+        desktop.signal_server(Signal::CONT);
+        desktop.until("everything up", || x11.held().unwrap().is_empty().then_some(()));
+
+        let receipt: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((&receipt["status"], output.status.code()), (&"unknown".into(), Some(1)));
+        assert_eq!(receipt["held_after"]["verified"], false, "{receipt}");
+        let message = receipt["message"].as_str().unwrap();
+        assert!(message.contains("the display does not answer"), "{message}");
+        assert!(message.contains("seechange doctor --release"), "{message}");
+    }
+}
+
+#[test]
+#[ignore = "needs Xvfb"]
+fn what_is_released_on_a_stopped_server_is_up_when_it_runs_again() {
+    let desktop = Desktop::bare("640x480x24", &[]);
+    let mut x11 = desktop.open();
+    let code = x11.key_named("ctrl").unwrap().unwrap();
+    let button = Button::Right;
+    for down in [true, false] {
+        if !down {
+            desktop.signal_server(Signal::STOP);
+            x11.send(InputEvent::Wheel(Wheel::Up)).unwrap_err();
+        }
+        for event in [InputEvent::Key { code, down }, InputEvent::Button { button, down }] {
+            assert_eq!(x11.send(event).is_ok(), down, "{event:?}");
+        }
+    }
+    assert_eq!(x11.key_name(code), "ctrl");
+    desktop.signal_server(Signal::CONT);
+    assert_eq!(x11.held().unwrap(), Held::default());
 }
