@@ -101,7 +101,7 @@ fn facts(found: &crate::surface::x11::Diagnosis) -> Vec<(&'static str, String)> 
     let has = |name: &str| found.extensions.iter().any(|each| each.name == name && each.present);
     let yes = |is: bool, yes: &str, no: &str| if is { yes } else { no }.to_owned();
     let windows: Vec<_> = found.windows.iter().map(ToString::to_string).collect();
-    let (x, y) = found.pointer;
+    let pointer = found.pointer.map(|(x, y)| format!("({x}, {y})"));
     vec![
         ("display", format!("{} by {}", found.display, found.server())),
         ("screen", format!("{}, depth {}, scale {}", found.size, found.depth, found.scale)),
@@ -111,7 +111,7 @@ fn facts(found: &crate::surface::x11::Diagnosis) -> Vec<(&'static str, String)> 
         ("damage", yes(has("DAMAGE"), "told of", "not told of")),
         ("window manager", found.window_manager.clone().unwrap_or_else(|| "none".to_owned())),
         ("windows", if windows.is_empty() { "none".to_owned() } else { windows.join(", ") }),
-        ("pointer", format!("({x}, {y})")),
+        ("pointer", pointer.unwrap_or_else(|| "on another screen of the display".to_owned())),
         ("held", yes(found.held_names.is_empty(), "nothing", &found.held_names.join(", "))),
     ]
 }
@@ -136,7 +136,7 @@ fn display(found: &crate::surface::x11::Diagnosis) -> Value {
         "shared_memory": found.shared_memory,
         "window_manager": found.window_manager,
         "windows": windows,
-        "pointer": {"x": found.pointer.0, "y": found.pointer.1},
+        "pointer": found.pointer.map(|(x, y)| json!({"x": x, "y": y})),
         "caps_lock": found.caps_lock,
         "held": found.held_names,
     })

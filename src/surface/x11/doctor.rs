@@ -34,8 +34,8 @@ pub struct Diagnosis {
     pub window_manager: Option<String>,
     /// The programs' windows.
     pub windows: Vec<Window>,
-    /// Where the pointer is.
-    pub pointer: (i32, i32),
+    /// Where the pointer is; `None` while it is on another screen of the display.
+    pub pointer: Option<(i32, i32)>,
     /// Whether Caps Lock is on.
     pub caps_lock: bool,
     /// What is pressed now.
@@ -163,7 +163,7 @@ fn examine(x11: &mut X11, held: Held, held_names: Vec<String>) -> Result<Diagnos
         shared_memory,
         window_manager: windows::manager(link, atoms)?,
         windows: windows::list(link, atoms)?,
-        pointer: (pointer.root_x.into(), pointer.root_y.into()),
+        pointer: input::place_of(&pointer),
         caps_lock,
         held,
         held_names,

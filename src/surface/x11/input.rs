@@ -26,6 +26,8 @@ const KEYBOARD: u16 = 0x100;
 /// The motion detail that means absolute coordinates.
 const ABSOLUTE: u8 = 0;
 
+const ELSEWHERE: &str = "the pointer stays on another screen of the display: act on that one";
+
 /// The keyboard layout, read again only when the server says it changed.
 #[derive(Default)]
 pub(super) struct Keyboard {
@@ -152,6 +154,11 @@ pub(super) fn pointer(link: &Link) -> Result<QueryPointerReply, Trouble> {
     link.reply(link.conn.query_pointer(link.root())?)
 }
 
+/// Its place in pixels of the screen, if it is on this one.
+pub(super) fn place_of(pointer: &QueryPointerReply) -> Option<(i32, i32)> {
+    pointer.same_screen.then(|| (pointer.root_x.into(), pointer.root_y.into()))
+}
+
 /// What is down by the server's account.
 pub(super) fn held(link: &Link) -> Result<Held, Trouble> {
     let keys = link.conn.query_keymap()?;
@@ -174,7 +181,28 @@ fn pressed(bits: &[u8; 32]) -> Vec<KeyCode> {
 }
 
 pub(super) fn move_to(link: &Link, x: i16, y: i16) -> Result<(), Trouble> {
-    send(link, MOTION_NOTIFY_EVENT, ABSOLUTE, (x, y))
+    if link.has_other_screens() {
+        come_to_screen(link, (x, y))?;
+    }
+    send(link, MOTION_NOTIFY_EVENT, ABSOLUTE, (x, y))?;
+    match link.has_other_screens() && !pointer(link)?.same_screen {
+        true => Err(Error::surface(ELSEWHERE).into()),
+        false => Ok(()),
+    }
+}
+
+/// Makes sure the pointer is on this screen of the display: XTEST moves it on the one it is on,
+/// whatever root window it is told.
+pub(super) fn come_to_screen(link: &Link, (x, y): (i16, i16)) -> Result<(), Trouble> {
+    if pointer(link)?.same_screen {
+        return Ok(());
+    }
+    let none = x11rb::NONE;
+    link.check(link.conn.warp_pointer(none, link.root(), 0, 0, 0, 0, x, y)?)?;
+    match pointer(link)?.same_screen {
+        true => Ok(()),
+        false => Err(Error::surface(ELSEWHERE).into()),
+    }
 }
 
 /// The buttons pressed here, by the number each was pressed with: the user may swap them meanwhile,

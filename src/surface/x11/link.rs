@@ -174,6 +174,11 @@ impl Link {
         self.screen().root
     }
 
+    /// Whether the display has more screens than this one.
+    pub(super) fn has_other_screens(&self) -> bool {
+        self.conn.setup().roots.len() > 1
+    }
+
     /// Whether files can be passed to the display's server.
     pub(super) fn is_local(&self) -> bool {
         self.conn.stream().is_local

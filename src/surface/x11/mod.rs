@@ -137,14 +137,13 @@ impl X11 {
         Ok(windows::at(&self.link, &self.atoms, pixel)?)
     }
 
-    /// Where the pointer is, in pixels of the display.
+    /// Where the pointer is, in pixels of the display; `None` while it is on another screen of it.
     ///
     /// # Errors
     /// When the display does not answer.
-    pub fn pointer(&mut self) -> Result<(i32, i32)> {
+    pub fn pointer(&mut self) -> Result<Option<(i32, i32)>> {
         self.link.soon()?;
-        let pointer = input::pointer(&self.link)?;
-        Ok((pointer.root_x.into(), pointer.root_y.into()))
+        Ok(input::place_of(&input::pointer(&self.link)?))
     }
 
     /// The names of what is pressed now: buttons as `left button`, then keys.

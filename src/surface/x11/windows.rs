@@ -99,6 +99,14 @@ pub(super) fn place(link: &Link, window: u32) -> Result<Place, Trouble> {
     let corner = link.conn.translate_coordinates(window, link.root(), 0, 0)?;
     let size = size_from(&link.reply(geometry)?)?;
     let corner = link.reply(corner)?;
+    if !corner.same_screen {
+        let message = format!(
+            "window {window:#x} is on another screen of the display than {}: name that one in \
+             DISPLAY",
+            link.name()
+        );
+        return Err(Error::surface(message).into());
+    }
     Ok(Place { size, origin: (corner.dst_x.into(), corner.dst_y.into()) })
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use seechange::Point;
 use seechange::act::{Button, Driver as _, Held, InputEvent, Wheel};
-use seechange::surface::x11::X11;
+use seechange::surface::x11::{Target, X11};
 use seechange::wait::Source as _;
 use x11rb::connection::Connection as _;
 use x11rb::protocol::Event;
@@ -139,7 +139,11 @@ fn held_keys_and_buttons_are_seen_named_and_released() {
 
 /// A window that is told of every input.
 fn listener(desktop: &Desktop) -> (RustConnection, u32) {
-    let (conn, screen) = RustConnection::connect(Some(desktop.name())).unwrap();
+    listener_on(desktop.name())
+}
+
+fn listener_on(display: &str) -> (RustConnection, u32) {
+    let (conn, screen) = RustConnection::connect(Some(display)).unwrap();
     let root = conn.setup().roots[screen].root;
     let window = conn.generate_id().unwrap();
     let mask = EventMask::BUTTON_PRESS | EventMask::BUTTON_RELEASE | EventMask::POINTER_MOTION;
@@ -174,7 +178,7 @@ fn points_are_frame_pixels_wherever_the_window_is() {
     let mut surface = desktop.window(&title);
     assert_eq!(surface.geometry().unwrap().origin, (105, 55));
     surface.send(InputEvent::Move(Point::new(7, 9))).unwrap();
-    assert_eq!(surface.pointer().unwrap(), (112, 64));
+    assert_eq!(surface.pointer().unwrap(), Some((112, 64)));
     for wheel in [Wheel::Up, Wheel::Down, Wheel::Left, Wheel::Right] {
         surface.send(InputEvent::Wheel(wheel)).unwrap();
     }
@@ -190,7 +194,7 @@ fn points_are_frame_pixels_wherever_the_window_is() {
     let far = x11rb::protocol::xproto::ConfigureWindowAux::new().x(500).y(-60);
     conn.configure_window(window, &far).unwrap().check().unwrap();
     surface.send(InputEvent::Move(Point::new(134, 199))).unwrap();
-    assert_eq!(surface.pointer().unwrap(), (639, 144));
+    assert_eq!(surface.pointer().unwrap(), Some((639, 144)));
     for (x, y) in [(135, 199), (134, 0)] {
         let error = surface.send(InputEvent::Move(Point::new(x, y))).unwrap_err().to_string();
         let wanted = format!("point ({x}, {y}) of {window:#x} \"\" lies off the 640x480 display");
@@ -268,4 +272,32 @@ fn a_release_behind_a_frozen_pointer_is_awaited() {
     // One nobody looks at stays down, and is said to.
     click(&mut display, Point::new(300, 200));
     assert_eq!(display.held().unwrap().buttons, [Button::Left]);
+}
+
+#[test]
+#[ignore = "needs Xvfb"]
+fn input_goes_to_the_screen_the_display_names() {
+    let desktop = Desktop::bare("640x480x24", &["-screen", "1", "800x600x24"]);
+    let screens = [0, 1].map(|number| format!("{}.{number}", desktop.name()));
+    let listeners = screens.each_ref().map(|screen| listener_on(screen));
+    let open = |screen: &String| X11::open(Some(screen), &Target::Display, &desktop.clock).unwrap();
+    let mut displays = screens.each_ref().map(open);
+    // There and back, and there again: what is heard is heard on that screen alone.
+    for here in [1, 0, 1] {
+        let (display, other) = (here, 1 - here);
+        click(&mut displays[display], Point::new(112, 64));
+        assert_eq!(displays[display].pointer().unwrap(), Some((112, 64)));
+        assert_eq!(displays[other].pointer().unwrap(), None);
+        assert_eq!(displays[other].diagnose().unwrap().pointer, None);
+        let clicks = heard(&listeners[here].0).into_iter().filter(|(kind, ..)| *kind != "move");
+        assert_eq!(clicks.collect::<Vec<_>>(), [("down", 1, 7, 9), ("up", 1, 7, 9)], "{here}");
+        assert_eq!(heard(&listeners[other].0), []);
+    }
+    click(&mut displays[1], Point::new(790, 590));
+    assert_eq!(displays[1].pointer().unwrap(), Some((790, 590)));
+
+    let target = Target::Window(listeners[0].1.to_string());
+    let elsewhere = X11::open(Some(&screens[1]), &target, &desktop.clock);
+    let error = elsewhere.and_then(|mut window| window.geometry()).unwrap_err().to_string();
+    assert!(error.contains("is on another screen of the display than"), "{error}");
 }
