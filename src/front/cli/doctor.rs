@@ -75,7 +75,7 @@ fn examine(release: bool) -> Result<Checkup> {
     use crate::clock::Clock;
     use crate::surface::x11::{Target, X11};
 
-    let mut x11 = match X11::open(None, &Target::Display, &Clock::system()) {
+    let mut x11 = match X11::open_blind(None, &Target::Display, &Clock::system()) {
         Ok(x11) => x11,
         Err(error) if release => return Err(error),
         Err(error) => {
@@ -101,11 +101,16 @@ fn facts(found: &crate::surface::x11::Diagnosis) -> Vec<(&'static str, String)> 
     let has = |name: &str| found.extensions.iter().any(|each| each.name == name && each.present);
     let yes = |is: bool, yes: &str, no: &str| if is { yes } else { no }.to_owned();
     let windows: Vec<_> = found.windows.iter().map(ToString::to_string).collect();
+    let capture = match (&found.unfit, found.shared_memory) {
+        (Some(_), _) => "none",
+        (None, true) => "through shared memory",
+        (None, false) => "through the socket",
+    };
     let pointer = found.pointer.map(|(x, y)| format!("({x}, {y})"));
     vec![
         ("display", format!("{} by {}", found.display, found.server())),
         ("screen", format!("{}, depth {}, scale {}", found.size, found.depth, found.scale)),
-        ("capture", yes(found.shared_memory, "through shared memory", "through the socket")),
+        ("capture", capture.to_owned()),
         ("covered windows", yes(has("Composite"), "captured whole", "captured as covered")),
         ("input", yes(has("XTEST"), "xtest", "none")),
         ("damage", yes(has("DAMAGE"), "told of", "not told of")),
@@ -131,6 +136,7 @@ fn display(found: &crate::surface::x11::Diagnosis) -> Value {
         "width": found.size.width(),
         "height": found.size.height(),
         "depth": found.depth,
+        "can_capture": found.unfit.is_none(),
         "scale": found.scale,
         "extensions": extensions,
         "shared_memory": found.shared_memory,

@@ -24,6 +24,8 @@ pub struct Diagnosis {
     pub size: Size,
     /// Bits of a pixel that mean something.
     pub depth: u8,
+    /// Why the display's pixels cannot be captured; `None` when they can.
+    pub unfit: Option<String>,
     /// Frame pixels for one of the user interface, as `Xft.dpi` says.
     pub scale: f32,
     /// The extensions this surface can use.
@@ -81,9 +83,9 @@ impl Diagnosis {
     #[must_use]
     pub fn findings(&self) -> Vec<String> {
         let missing = self.extensions.iter().filter(|extension| !extension.present);
-        let mut findings: Vec<String> = missing
-            .map(|extension| format!("no {}: {}", extension.name, extension.advice))
-            .collect();
+        let missing =
+            missing.map(|extension| format!("no {}: {}", extension.name, extension.advice));
+        let mut findings: Vec<String> = self.unfit.iter().cloned().chain(missing).collect();
         let has_shm = self.extensions.iter().any(|each| each.name == SHM && each.present);
         if has_shm && !self.shared_memory {
             findings.push(
@@ -158,6 +160,7 @@ fn examine(x11: &mut X11, held: Held, held_names: Vec<String>) -> Result<Diagnos
         release: setup.release_number,
         size: windows::size(link, link.root())?,
         depth: link.screen().root_depth,
+        unfit: x11.grabber.unfit().map(str::to_owned),
         scale: windows::scale(link)?,
         extensions: extensions(x11)?,
         shared_memory,

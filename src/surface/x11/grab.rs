@@ -48,6 +48,8 @@ const PASSES_FILES: (u16, u16) = (1, 2);
 /// Takes the pictures of one surface.
 pub(super) struct Grabber {
     view: View,
+    /// Why its pixels cannot be captured.
+    unfit: Option<String>,
     segment: Segment,
     /// The size the next picture is expected to have.
     size: Size,
@@ -73,9 +75,14 @@ impl Grabber {
             None => View::Display { root: link.root() },
             Some(window) => redirect(link, window)?,
         };
-        check_layout(link, view.drawable())?;
+        let unfit = unfit_layout(link, view.drawable())?;
         let segment = Segment::new(link)?;
-        Ok(Self { view, segment, size: view.size(link)?, taken: 0 })
+        Ok(Self { view, unfit, segment, size: view.size(link)?, taken: 0 })
+    }
+
+    /// Why the pixels of this surface cannot be captured, `None` when they can.
+    pub(super) fn unfit(&self) -> Option<&str> {
+        self.unfit.as_deref()
     }
 
     /// Whether pictures show the whole surface and not only what is on the screen of it.
@@ -112,6 +119,9 @@ impl Grabber {
         region: Option<Rect>,
         frame: &mut Frame,
     ) -> Result<Capture, Trouble> {
+        if let Some(unfit) = &self.unfit {
+            return Err(Error::surface(unfit.clone()).into());
+        }
         for _ in 0..TRIES {
             let area = region.unwrap_or(self.size.rect());
             if !self.size.rect().contains_rect(area) {
@@ -254,8 +264,8 @@ fn redirect(link: &Link, window: u32) -> Result<View, Trouble> {
     Ok(View::Redirected { window, pixmap, border: 0 })
 }
 
-/// Refuses pixels that are not blue, green, red and a fourth byte, 8 bits each.
-fn check_layout(link: &Link, drawable: u32) -> Result<(), Trouble> {
+/// What is wrong with pixels that are not blue, green, red and a fourth byte, 8 bits each.
+fn unfit_layout(link: &Link, drawable: u32) -> Result<Option<String>, Trouble> {
     let attributes = link.conn.get_window_attributes(drawable)?;
     let geometry = link.conn.get_geometry(drawable)?;
     let visual = link.reply(attributes)?.visual;
@@ -266,12 +276,15 @@ fn check_layout(link: &Link, drawable: u32) -> Result<(), Trouble> {
     let mut visuals = link.screen().allowed_depths.iter().flat_map(|depth| &depth.visuals);
     let visual = visuals.find(|known| known.visual_id == visual);
     if bits == 32 && setup.image_byte_order == ImageOrder::LSB_FIRST && visual.is_some_and(is_bgr) {
-        return Ok(());
+        return Ok(None);
     }
-    Err(Error::surface(format!(
-        "window {drawable:#x} has pixels of depth {depth} in {bits} bits: only depth 24 or 32 in          32 bits of blue, green, red, unused can be captured"
-    ))
-    .into())
+    let masks = visual.map_or((0, 0, 0), |seen| (seen.red_mask, seen.green_mask, seen.blue_mask));
+    Ok(Some(format!(
+        "window {drawable:#x} has pixels of depth {depth} in {bits} bits (red {:#x}, green {:#x}, \
+         blue {:#x}): only depth 24 or 32 in 32 bits of blue, green, red, unused can be captured; \
+         start the display's server with depth 24",
+        masks.0, masks.1, masks.2
+    )))
 }
 
 fn is_bgr(visual: &Visualtype) -> bool {

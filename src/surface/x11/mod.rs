@@ -87,6 +87,19 @@ impl X11 {
     /// When the display cannot be reached, shows pixels of another layout than 32 bits of blue,
     /// green, red, unused, or has no such window; the message then lists those there are.
     pub fn open(display: Option<&str>, target: &Target, clock: &Clock) -> Result<Self> {
+        let x11 = Self::open_blind(display, target, clock)?;
+        match x11.grabber.unfit() {
+            Some(unfit) => Err(Error::surface(unfit)),
+            None => Ok(x11),
+        }
+    }
+
+    /// Opens `target` also where its pixels cannot be captured, to [diagnose](Self::diagnose) the
+    /// display or to [let go](Self::release_all) of what is held on it.
+    ///
+    /// # Errors
+    /// As [`Self::open`], but for the layout of the pixels, which is an error of each capture.
+    pub fn open_blind(display: Option<&str>, target: &Target, clock: &Clock) -> Result<Self> {
         let link = Link::connect(display, clock)?;
         link.soon()?;
         let atoms = Atoms::of(&link)?;
@@ -95,6 +108,10 @@ impl X11 {
             Target::Window(wanted) => windows::find(&link, &atoms, wanted)?,
         };
         let id = window.as_ref().map(|window| window.id);
+        if let Some(id) = id {
+            // Which screen it is on decides about all the rest.
+            windows::place(&link, id)?;
+        }
         let grabber = Grabber::open(&link, id)?;
         grabber.wait_for_repaint(&link, clock)?;
         let has_xtest = link.has(xtest::X11_EXTENSION_NAME)?;
@@ -220,6 +237,17 @@ impl X11 {
         )))
     }
 
+    /// Asked also while an action is planned: what cannot be sent is known before its first event.
+    fn takes_input(&self) -> Result<()> {
+        match self.has_xtest {
+            true => Ok(()),
+            false => Err(Error::surface(
+                "this display has no XTEST extension to take input: start its server with it \
+                 (+extension XTEST)",
+            )),
+        }
+    }
+
     fn place(&self) -> Result<Place, Trouble> {
         let place = windows::place(&self.link, self.drawable())?;
         if self.grabber.sees_all() { Ok(place) } else { place.visible(&self.link) }
@@ -297,6 +325,7 @@ impl Driver for X11 {
     }
 
     fn key_named(&mut self, name: &str) -> Result<Option<KeyCode>> {
+        self.takes_input()?;
         self.link.soon()?;
         let (map, state) = self.keyboard.layout(&self.link)?;
         Ok(map.named(name, state))
@@ -313,6 +342,7 @@ impl Driver for X11 {
     }
 
     fn strokes_for(&mut self, character: char) -> Result<Option<Vec<Stroke>>> {
+        self.takes_input()?;
         self.link.soon()?;
         let (map, state) = self.keyboard.layout(&self.link)?;
         Ok(map.strokes(character, state))
@@ -320,6 +350,7 @@ impl Driver for X11 {
 
     /// A window's picture shows it whole; the pointer meets what is on the screen.
     fn obstacle(&mut self, point: Point) -> Result<Option<String>> {
+        self.takes_input()?;
         let Some(window) = &self.window else { return Ok(None) };
         let found = self.link.soon().and_then(|()| self.find_obstacle(window.id, point));
         found.map_err(|trouble| self.explain(trouble))
@@ -333,11 +364,7 @@ impl Driver for X11 {
             return Err(Trouble::Stalled.into());
         }
         self.link.soon()?;
-        if !self.has_xtest {
-            return Err(Error::surface(
-                "this display has no XTEST extension to take input: start its server with it",
-            ));
-        }
+        self.takes_input()?;
         let sent = match event {
             InputEvent::Move(point) => {
                 self.on_display(point).and_then(|(x, y)| input::move_to(&self.link, x, y))

@@ -177,3 +177,21 @@ fn what_is_released_on_a_stopped_server_is_up_when_it_runs_again() {
     desktop.signal_server(Signal::CONT);
     assert_eq!(x11.held().unwrap(), Held::default());
 }
+
+#[test]
+#[ignore = "needs Xvfb"]
+fn without_xtest_nothing_is_begun() {
+    let desktop = Desktop::bare("640x480x24", &["-extension", "XTEST"]);
+    for action in [
+        &["click", "0", "0"][..],
+        &["drag", "1", "1", "5", "5"],
+        &["scroll", "1", "1", "--dy", "1"],
+        &["key", "ctrl+s"],
+        &["type_text", "a"],
+    ] {
+        let output = desktop.command(SEECHANGE).arg("act").args(action).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{told}");
+        assert!(told.contains("this display has no XTEST extension to take input"), "{told}");
+    }
+}

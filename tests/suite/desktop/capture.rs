@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::process::Signal;
+use seechange::act::{Button, Driver as _, Held, InputEvent};
 use seechange::surface::x11::{Target, X11};
 use seechange::wait::{Capture, Source as _};
 use seechange::{Frame, Point, Rect, Size};
@@ -304,7 +305,27 @@ fn other_pixel_layouts_are_refused_in_words() {
     let desktop = Desktop::bare("64x48x16", &[]);
     let opened = X11::open(Some(desktop.name()), &Target::Display, &desktop.clock);
     let error = opened.map(|_| ()).unwrap_err().to_string();
-    assert!(error.contains("has pixels of depth 16 in 16 bits"), "{error}");
+    let told = "has pixels of depth 16 in 16 bits (red 0xf800, green 0x7e0, blue 0x1f): only depth \
+                24 or 32 in 32 bits of blue, green, red, unused can be captured; start the \
+                display's server with depth 24";
+    assert!(error.contains(told), "{error}");
+
+    // All the rest of it is examined, and what is held there can be let go of.
+    let opened = X11::open_blind(Some(desktop.name()), &Target::Display, &desktop.clock);
+    let mut display = opened.unwrap();
+    let give_up = desktop.clock.now() + Duration::from_secs(10);
+    let refused = display.capture(None, give_up, &mut blank()).unwrap_err().to_string();
+    assert_eq!(refused, error);
+    display.send(InputEvent::Button { button: Button::Left, down: true }).unwrap();
+    let diagnosis = display.diagnose().unwrap();
+    assert_eq!((diagnosis.depth, diagnosis.unfit.as_ref()), (16, Some(&error)));
+    assert_eq!(diagnosis.held_names, ["left button"]);
+    assert_eq!(diagnosis.findings()[0], error);
+    let mut doctor = desktop.command(env!("CARGO_BIN_EXE_seechange"));
+    let output = doctor.args(["doctor", "--release"]).output().unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(told.contains("released left button") && told.contains(&error), "{told}");
+    assert_eq!(display.held().unwrap(), Held::default());
 }
 
 #[test]
