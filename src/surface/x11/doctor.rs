@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::geometry::Size;
 
 use super::link::Trouble;
+use super::text::Shown;
 use super::{Window, X11, input, windows};
 
 /// What was found out about a display.
@@ -32,7 +33,7 @@ pub struct Diagnosis {
     pub extensions: Vec<Extension>,
     /// Whether a capture really goes through shared memory.
     pub shared_memory: bool,
-    /// The window manager's name.
+    /// The window manager's name, with what would steer a terminal spelled out.
     pub window_manager: Option<String>,
     /// The programs' windows.
     pub windows: Vec<Window>,
@@ -76,7 +77,7 @@ impl Diagnosis {
             ),
             false => number.to_string(),
         };
-        format!("{} {release}", self.vendor)
+        format!("{} {release}", Shown(&self.vendor))
     }
 
     /// What is missing or in the way, one line each with what to do; empty when all is well.
@@ -164,7 +165,7 @@ fn examine(x11: &mut X11, held: Held, held_names: Vec<String>) -> Result<Diagnos
         scale: windows::scale(link)?,
         extensions: extensions(x11)?,
         shared_memory,
-        window_manager: windows::manager(link, atoms)?,
+        window_manager: windows::manager(link, atoms)?.map(|name| Shown(&name).to_string()),
         windows: windows::list(link, atoms)?,
         pointer: input::place_of(&pointer),
         caps_lock,

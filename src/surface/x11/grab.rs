@@ -1,7 +1,8 @@
 //! Pictures of a drawable: through shared memory where the server offers it, in one round trip.
 //!
-//! The shared segment is a file in memory that is passed to the server (MIT-SHM 1.2) and read with positioned reads straight into
-//! the frame: no mapping, so nothing here is unsafe, and no slower than a copy out of a mapping.
+//! The shared segment is a file in memory that is passed to the server (MIT-SHM 1.2) and read with
+//! positioned reads straight into the frame: no mapping, so nothing here is unsafe, and no slower
+//! than a copy out of a mapping.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;

@@ -27,6 +27,7 @@ mod grab;
 mod input;
 mod keymap;
 mod link;
+mod text;
 mod windows;
 
 pub use doctor::{Diagnosis, Extension};

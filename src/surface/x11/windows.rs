@@ -2,12 +2,15 @@
 
 use std::fmt;
 
-use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, GetGeometryReply, MapState};
+use x11rb::protocol::xproto::{
+    AtomEnum, ConnectionExt as _, GetGeometryReply, GetPropertyReply, MapState,
+};
 
 use crate::error::{Error, Result};
 use crate::geometry::{Point, Rect, Size};
 
 use super::link::{Link, Trouble};
+use super::text::{Encoding, Shown};
 
 /// The longest property that is read, in bytes.
 const MAX_PROPERTY: u32 = 1 << 20;
@@ -21,6 +24,7 @@ const DPI_OF_SCALE_1: f32 = 96.0;
 x11rb::atom_manager! {
     /// The atoms used here.
     pub(super) Atoms: AtomsCookie {
+        COMPOUND_TEXT,
         UTF8_STRING,
         WM_STATE,
         _NET_CLIENT_LIST,
@@ -35,7 +39,8 @@ impl Atoms {
     }
 }
 
-/// A program's window: its id and its title.
+/// A program's window: its id and its title. Displayed with what would steer a terminal spelled
+/// out; the title itself is as the program set it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     /// The server's number for it.
@@ -46,7 +51,7 @@ pub struct Window {
 
 impl fmt::Display for Window {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#x} \"{}\"", self.id, self.title)
+        write!(f, "{:#x} \"{}\"", self.id, Shown(&self.title))
     }
 }
 
@@ -152,12 +157,14 @@ fn by_title<'a>(windows: &'a [Window], wanted: &str) -> Result<&'a Window> {
     match found[..] {
         [window] => Ok(window),
         [] => Err(Error::surface(format!(
-            "no window has the id or title '{wanted}'; there is {}",
+            "no window has the id or title '{}'; there is {}",
+            Shown(wanted),
             listing(windows.iter())
         ))),
         _ => Err(Error::surface(format!(
-            "{} windows have the title '{wanted}': name one by its id: {}",
+            "{} windows have the title '{}': name one by its id: {}",
             found.len(),
+            Shown(wanted),
             listing(found.iter().copied())
         ))),
     }
@@ -303,17 +310,20 @@ fn overlap(link: &Link, window: u32, place: Place) -> Result<bool, Trouble> {
 /// What a window's title bar says.
 fn title(link: &Link, atoms: &Atoms, window: u32) -> Result<String, Trouble> {
     let modern = bytes(link, window, atoms._NET_WM_NAME, atoms.UTF8_STRING)?;
-    let name = match modern.is_empty() {
-        true => bytes(link, window, AtomEnum::WM_NAME.into(), AtomEnum::ANY.into())?,
-        false => modern,
-    };
-    Ok(text(name))
+    if !modern.is_empty() {
+        return Ok(Encoding::Utf8.decode(&modern));
+    }
+    let name = property(link, window, AtomEnum::WM_NAME.into(), AtomEnum::ANY.into())?;
+    Ok(encoding(atoms, name.type_).decode(&name.value))
 }
 
-/// Old titles are Latin-1, where each byte is a character's number.
-fn text(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes)
-        .unwrap_or_else(|error| error.as_bytes().iter().copied().map(char::from).collect())
+fn encoding(atoms: &Atoms, kind: u32) -> Encoding {
+    match kind {
+        kind if kind == atoms.UTF8_STRING => Encoding::Utf8,
+        kind if kind == atoms.COMPOUND_TEXT => Encoding::Compound,
+        kind if kind == u32::from(AtomEnum::STRING) => Encoding::Latin1,
+        _ => Encoding::Unsaid,
+    }
 }
 
 /// The window manager's name, `None` when there is none.
@@ -333,7 +343,7 @@ pub(super) fn manager(link: &Link, atoms: &Atoms) -> Result<Option<String>, Trou
 pub(super) fn scale(link: &Link) -> Result<f32, Trouble> {
     let resources =
         bytes(link, link.root(), AtomEnum::RESOURCE_MANAGER.into(), AtomEnum::STRING.into())?;
-    Ok(scale_in(&text(resources)))
+    Ok(scale_in(&Encoding::Latin1.decode(&resources)))
 }
 
 fn scale_in(resources: &str) -> f32 {
@@ -346,14 +356,15 @@ fn scale_in(resources: &str) -> f32 {
 }
 
 fn numbers(link: &Link, window: u32, name: u32, kind: u32) -> Result<Vec<u32>, Trouble> {
-    let cookie = link.conn.get_property(false, window, name, kind, 0, MAX_PROPERTY / 4)?;
-    let reply = link.reply(cookie)?;
-    Ok(reply.value32().into_iter().flatten().collect())
+    Ok(property(link, window, name, kind)?.value32().into_iter().flatten().collect())
 }
 
 fn bytes(link: &Link, window: u32, name: u32, kind: u32) -> Result<Vec<u8>, Trouble> {
-    let cookie = link.conn.get_property(false, window, name, kind, 0, MAX_PROPERTY / 4)?;
-    Ok(link.reply(cookie)?.value)
+    Ok(property(link, window, name, kind)?.value)
+}
+
+fn property(link: &Link, window: u32, name: u32, kind: u32) -> Result<GetPropertyReply, Trouble> {
+    link.reply(link.conn.get_property(false, window, name, kind, 0, MAX_PROPERTY / 4)?)
 }
 
 #[cfg(test)]

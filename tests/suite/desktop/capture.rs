@@ -12,8 +12,8 @@ use seechange::wait::{Capture, Source as _};
 use seechange::{Frame, Point, Rect, Size};
 use x11rb::connection::Connection as _;
 use x11rb::protocol::xproto::{
-    ConfigureWindowAux, ConnectionExt as _, CreateGCAux, CreateWindowAux, ImageFormat, Rectangle,
-    StackMode, WindowClass,
+    AtomEnum, ConfigureWindowAux, ConnectionExt as _, CreateGCAux, CreateWindowAux, ImageFormat,
+    PropMode, Rectangle, StackMode, WindowClass,
 };
 use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
@@ -373,4 +373,40 @@ fn the_window_at_a_point_is_the_programs_own() {
     painter.configure(popup, &ConfigureWindowAux::new().stack_mode(StackMode::ABOVE));
     let above = display.window_at(Point::new(250, 250)).unwrap();
     assert_eq!(above.map(|window| window.id), Some(popup));
+}
+
+#[test]
+#[ignore = "needs Xvfb"]
+fn titles_are_read_by_their_type_and_never_steer_the_terminal() {
+    let mut desktop = Desktop::bare("640x480x24", &[]);
+    // Without a locale xterm drops control characters from its title: it is set by hand.
+    let painter = Painter::on(&desktop);
+    let window = painter.window((10, 10, 100, 80), 0, BLUE);
+    let (name, kind) = (AtomEnum::WM_NAME, AtomEnum::STRING);
+    let title = b"q\x1b[31mz\n\xe9";
+    painter.conn.change_property8(PropMode::REPLACE, window, name, kind, title).unwrap();
+    painter.conn.sync().unwrap();
+    let told = format!("{window:#x} \"q\\u{{1b}}[31mz\\n\u{e9}\"");
+    let target = Target::Window(window.to_string());
+    let surface = X11::open(Some(desktop.name()), &target, &desktop.clock).unwrap();
+    assert_eq!(surface.window().unwrap().title, "q\u{1b}[31mz\n\u{e9}");
+    let seechange = |arguments: &[&str]| {
+        let mut command = desktop.command(env!("CARGO_BIN_EXE_seechange"));
+        let output = command.args(arguments).output().unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    for arguments in [&["doctor"][..], &["capture", "--surface", "x11:window=none"]] {
+        let all = seechange(arguments);
+        assert!(all.contains(&told) && !all.contains('\u{1b}'), "{all:?}");
+    }
+
+    // Compound text: what is no Latin-1 is replaced, or read where it is UTF-8.
+    desktop.spawn("xterm", &["-T", "caf\u{e9} \u{6f22}\u{5b57}!"]);
+    let mut display = desktop.open();
+    let title = desktop.until("the terminal", || {
+        let windows = display.windows().unwrap().into_iter();
+        windows.map(|window| window.title).find(|title| title.starts_with("caf"))
+    });
+    let known = ["caf\u{e9} \u{fffd}\u{fffd}!", "caf\u{e9} \u{6f22}\u{5b57}!"];
+    assert!(known.contains(&title.as_str()), "{title:?}");
 }
