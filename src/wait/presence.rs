@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use crate::diff::Scope;
 use crate::error::{Error, Result};
 use crate::frame::Frame;
 use crate::geometry::{Rect, Size};
@@ -14,10 +13,10 @@ use super::search::Template;
 #[derive(Debug)]
 enum How {
     /// As large as the scope: compared where it is.
-    InPlace { reference: Frame, differ: Differ },
-    /// Smaller: searched inside the scope. The differ asks again where it was seen last, with all
-    /// rules about noise, so that a caret blinking over it does not make it go away.
-    Search { template: Box<Template>, differ: Differ, regions: Vec<Rect>, ignored: Vec<Rect> },
+    InPlace { reference: Frame, differ: Box<Differ> },
+    /// Smaller: searched inside the scope, with all rules about noise, so that a caret blinking
+    /// over it does not make it go away.
+    Search { template: Box<Template>, regions: Vec<Rect>, ignored: Vec<Rect> },
 }
 
 /// A reference, and where it was in the last look.
@@ -48,7 +47,7 @@ impl Presence {
                 bounds.size()
             )));
         };
-        Ok(Self::of(How::InPlace { reference, differ: Differ::new(options) }))
+        Ok(Self::of(How::InPlace { reference, differ: Box::new(Differ::new(options)) }))
     }
 
     /// Searched inside the scope of `options`, which is relative to the captured part.
@@ -63,14 +62,9 @@ impl Presence {
             return Self::in_place(reference, within, bounds, options.clone());
         }
         let scope = options.scope_in_force();
-        let template = Template::new(
-            reference.clone(),
-            options.tolerance_in_force(),
-            options.max_changed_pixels_in_force(),
-        )?;
+        let template = Template::new(reference.clone(), options)?;
         Ok(Self::of(How::Search {
             template: Box::new(template),
-            differ: Differ::new(options.clone().scope(Scope::everything())),
             regions: scope.regions().to_vec(),
             ignored: scope.ignored().to_vec(),
         }))
@@ -88,11 +82,8 @@ impl Presence {
                 self.differing = report.changed_pixels;
                 (report.verdict == Verdict::Same).then(|| frame.size().rect())
             }
-            How::Search { template, differ, regions, ignored } => {
-                match self.place.filter(|place| frame.size().rect().contains_rect(*place)) {
-                    Some(place) if is_at(differ, template, frame, place)? => Some(place),
-                    _ => template.find(frame, regions, ignored),
-                }
+            How::Search { template, regions, ignored } => {
+                template.find(frame, regions, ignored, self.place)?
             }
         };
         Ok(self.place)
@@ -110,12 +101,6 @@ impl Presence {
             How::Search { .. } => None,
         }
     }
-}
-
-fn is_at(differ: &mut Differ, template: &Template, frame: &Frame, place: Rect) -> Result<bool> {
-    let part = frame.as_ref().crop(place)?;
-    let report = differ.compare(template.picture().as_ref(), part)?;
-    Ok(report.verdict == Verdict::Same)
 }
 
 /// Consecutive looks that show what is waited for.

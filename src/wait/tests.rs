@@ -461,6 +461,81 @@ fn presence_is_seen_and_absence_must_last() {
     expect("matched again", &draw, &matches, &timeout(900).baseline(page()), Some((0, 0)));
 }
 
+/// A text field with a frame and a word in it, at 30,30.
+fn field(caret: Option<Rect>) -> Frame {
+    let mut boxes = vec![(rect(30, 30, 100, 24), 120), (rect(31, 31, 98, 22), 255)];
+    boxes.extend((0..3).map(|letter| (rect(36 + letter * 7, 38, 4, 8), 30)));
+    boxes.extend(caret.map(|caret| (caret, 0)));
+    with(&boxes)
+}
+
+/// A picture of which no two pixels are alike, at 30,30.
+fn icon(caret: Option<Rect>) -> Frame {
+    let mut frame = page();
+    for (x, y) in (0..20).flat_map(|y| (0..30).map(move |x| (x, y))) {
+        let grey = (x * 71 + y * 113 + x * y * 29) % 251;
+        paint(&mut frame, rect(30 + x, 30 + y, 1, 1), u8::try_from(grey).unwrap());
+    }
+    caret.into_iter().for_each(|caret| paint(&mut frame, caret, 0));
+    frame
+}
+
+#[test]
+fn a_caret_inside_a_reference_neither_hides_nor_removes_it() {
+    type Draw = fn(Option<Rect>) -> Frame;
+    let rows: [(&str, Draw, Rect, Rect, f32); 6] = [
+        ("field", field, rect(60, 34, 1, 16), rect(30, 30, 100, 24), 1.0),
+        ("wide caret", field, rect(60, 34, 3, 16), rect(28, 28, 104, 30), 1.0),
+        ("letters alone", field, rect(60, 38, 1, 9), rect(34, 35, 40, 15), 1.0),
+        ("double density", field, rect(60, 33, 4, 18), rect(30, 30, 100, 24), 2.0),
+        ("icon", icon, rect(42, 32, 1, 14), rect(30, 30, 30, 20), 1.0),
+        ("speck", icon, rect(42, 32, 3, 3), rect(30, 30, 30, 20), 1.0),
+    ];
+    for (name, draw, caret, place, scale) in rows {
+        for shown in [None, Some(caret)] {
+            let cut = draw(shown).crop(place).unwrap();
+            let name = format!("{name}, {shown:?} in the reference");
+            let blink = |time| draw(blinks(time, 530, 530, 300).then_some(caret));
+            let gone = Condition::gone(cut.clone());
+            expect_scaled(&name, scale, &blink, &gone, &timeout(2500), None);
+            let appears = Condition::appears(cut.clone());
+            let options = timeout(300);
+            for one in expect_scaled(&name, scale, &blink, &appears, &options, Some((0, 0))) {
+                assert_eq!(one.found, Some(place), "{name}");
+            }
+            let goes = |time| if time < 900 { blink(time) } else { page() };
+            let window = Some((1150, 1230));
+            expect_scaled(&name, scale, &goes, &gone, &timeout(2500), window);
+            let comes = |time| if time < 900 { page() } else { blink(time) };
+            let window = Some((900, 975));
+            expect_scaled(&name, scale, &comes, &appears, &timeout(2500), window);
+        }
+    }
+}
+
+#[test]
+fn small_things_are_not_seen_where_only_their_paper_is() {
+    let at = rect(60, 20, 20, 16);
+    for small in [rect(68, 24, 3, 3), rect(68, 22, 1, 12), rect(68, 26, 5, 2)] {
+        let cut = with(&[(small, 40)]).crop(at).unwrap();
+        let goes = |time| with_if(time < 600, (small, 40));
+        let gone = Condition::gone(cut.clone());
+        expect("goes", &goes, &gone, &timeout(2000), Some((850, 930)));
+        let appears = Condition::appears(cut);
+        expect("not there", &|_| page(), &appears, &timeout(1000), None);
+    }
+    // Strict rules forgive no caret.
+    let place = rect(30, 30, 100, 24);
+    let strict = Condition::appears(field(None).crop(place).unwrap())
+        .diff(crate::report::DiffOptions::preset(crate::report::Preset::Exact));
+    let caret = |_| field(Some(rect(60, 34, 1, 16)));
+    expect("strict", &caret, &strict, &timeout(500), None);
+    // Two carets' worth of another shape is another picture.
+    let other = |_| field(Some(rect(60, 36, 8, 8)));
+    let appears = Condition::appears(field(None).crop(place).unwrap());
+    expect("another letter", &other, &appears, &timeout(500), None);
+}
+
 #[test]
 fn late_is_told_from_missing_and_met_only_in_time() {
     let change = with(&[(rect(30, 30, 20, 12), 90)]);
