@@ -16,8 +16,9 @@
 //! # Ok::<(), seechange::Error>(())
 //! ```
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::fs;
+use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -81,8 +82,7 @@ enum Shows {
 #[derive(Deserialize)]
 struct TimelineFile {
     schema: String,
-    #[serde(default = "one")]
-    scale: f32,
+    scale: Option<serde_json::Number>,
     frames: Vec<FrameLine>,
 }
 
@@ -95,26 +95,14 @@ struct FrameLine {
     id: Option<u64>,
 }
 
-const fn one() -> f32 {
-    1.0
-}
-
 impl Recording {
     /// Opens a folder with a `timeline.json`.
     ///
     /// # Errors
-    /// When it cannot be read, is of another schema, has no picture, is out of order, or names a
-    /// file outside the folder.
+    /// When it cannot be read, is of another schema, has no picture, has a scale outside 0.1 to 16,
+    /// is out of order, or names a file outside the folder.
     pub fn open(folder: &Path) -> Result<Self> {
-        let path = folder.join("timeline.json");
-        let named = |error: Error| error.context(path.display());
-        let timeline = read_timeline(&path).map_err(named)?;
-        let (entries, files) = entries(&timeline).map_err(named)?;
-        let cache = Mutex::new(VecDeque::new());
-        let inner =
-            Inner { folder: folder.to_owned(), scale: timeline.scale, entries, files, cache };
-        inner.check_files()?;
-        Ok(Self(Arc::new(inner)))
+        Inner::open(folder).map(|inner| Self(Arc::new(inner))).map_err(in_one_line)
     }
 
     /// Plays it from its beginning, which is now on `clock`.
@@ -132,20 +120,18 @@ impl Recording {
 }
 
 impl Inner {
-    /// Every file must lie inside the folder, also where it is a link.
-    fn check_files(&self) -> Result<()> {
-        let unreadable = |path: &Path, error: std::io::Error| {
-            Error::file(format!("{}: cannot be read", path.display())).with_source(error)
-        };
-        let folder = self.folder.canonicalize().map_err(|error| unreadable(&self.folder, error))?;
-        for file in &self.files {
-            let path = self.folder.join(file);
-            let real = path.canonicalize().map_err(|error| unreadable(&path, error))?;
-            if !real.starts_with(&folder) {
-                return Err(Error::file(format!("{}: leads out of the folder", path.display())));
-            }
+    fn open(folder: &Path) -> Result<Self> {
+        let path = folder.join("timeline.json");
+        let named = |error: Error| error.context(path.display());
+        let real = real(folder)?;
+        let timeline = read_timeline(&file_inside(&real, &path)?).map_err(named)?;
+        let scale = scale(timeline.scale.as_ref()).map_err(named)?;
+        let (entries, files) = entries(&timeline).map_err(named)?;
+        for file in &files {
+            file_inside(&real, &folder.join(file))?;
         }
-        Ok(())
+        let cache = Mutex::new(VecDeque::new());
+        Ok(Self { folder: folder.to_owned(), scale, entries, files, cache })
     }
 
     /// What stands at `time`, and its place.
@@ -172,7 +158,8 @@ impl Inner {
         if let Some((_, frame)) = cache.iter().find(|(cached, _)| *cached == file) {
             return Ok(Arc::clone(frame));
         }
-        let frame = Arc::new(frame::read(&self.folder.join(&self.files[file]))?);
+        let frame =
+            Arc::new(frame::read(&self.folder.join(&self.files[file])).map_err(in_one_line)?);
         cache.push_back((file, Arc::clone(&frame)));
         let mut bytes: usize = cache.iter().map(|(_, frame)| frame.data().len()).sum();
         while bytes > CACHE_BYTES && cache.len() > 1 {
@@ -182,31 +169,88 @@ impl Inner {
     }
 }
 
-fn read_timeline(path: &Path) -> Result<TimelineFile> {
-    let cannot = |error| Error::file("cannot be read").with_source(error);
-    let length = fs::metadata(path).map_err(cannot)?.len();
-    if length > MAX_TIMELINE_BYTES {
-        return Err(Error::limit(format!(
-            "has {length} bytes, more than the {MAX_TIMELINE_BYTES} that are read"
-        )));
+/// Where `path` really lies, links followed.
+fn real(path: &Path) -> Result<PathBuf> {
+    let cannot = |error| Error::io(format!("{}: cannot be read", path.display()), error);
+    path.canonicalize().map_err(cannot)
+}
+
+/// Where a file really lies: inside `folder`, also where it is a link, and no pipe or device, which
+/// might never end.
+fn file_inside(folder: &Path, path: &Path) -> Result<PathBuf> {
+    let real = real(path)?;
+    if !real.starts_with(folder) {
+        return Err(Error::file(format!("{}: leads out of the folder", path.display())));
     }
-    let bytes = fs::read(path).map_err(cannot)?;
+    if !real.is_file() {
+        return Err(Error::file(format!("{}: is not a file", path.display())));
+    }
+    Ok(real)
+}
+
+/// The same error with control characters, which a file name may have, written out.
+fn in_one_line(error: Error) -> Error {
+    let message = error.to_string();
+    if !message.contains(breaks_line) {
+        return error;
+    }
+    let escaped = message.chars().fold(String::new(), |mut line, one| {
+        if breaks_line(one) {
+            line.extend(one.escape_default())
+        } else {
+            line.push(one)
+        }
+        line
+    });
+    Error::new(error.kind(), escaped).with_source(error)
+}
+
+fn breaks_line(one: char) -> bool {
+    one.is_control() || matches!(one, '\u{2028}' | '\u{2029}')
+}
+
+fn read_timeline(path: &Path) -> Result<TimelineFile> {
+    let bytes = read_bounded(path)?;
     let timeline: TimelineFile = serde_json::from_slice(&bytes)
         .map_err(|error| Error::file(format!("is no timeline: {error}")).with_source(error))?;
     if timeline.schema != SCHEMA {
         let schema = &timeline.schema;
         return Err(Error::file(format!("has the schema '{schema}', not '{SCHEMA}'")));
     }
-    if !(timeline.scale.is_finite() && timeline.scale > 0.0) {
-        return Err(Error::file(format!("has a scale of {}: it must be above 0", timeline.scale)));
-    }
     Ok(timeline)
+}
+
+/// The whole file, but never more than the limit, however long it says it is.
+fn read_bounded(path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)
+        .and_then(|file| file.take(MAX_TIMELINE_BYTES + 1).read_to_end(&mut bytes))
+        .map_err(|error| Error::io("cannot be read", error))?;
+    if bytes.len() as u64 > MAX_TIMELINE_BYTES {
+        return Err(Error::limit(format!(
+            "has more than the {MAX_TIMELINE_BYTES} bytes that are read"
+        )));
+    }
+    Ok(bytes)
+}
+
+/// The scale in frame pixels for one of the interface; 1 where none is written.
+fn scale(written: Option<&serde_json::Number>) -> Result<f32> {
+    let Some(number) = written else { return Ok(1.0) };
+    #[expect(clippy::cast_possible_truncation, reason = "between 0.1 and 16 it is nearly the same")]
+    let scale = number.as_f64().unwrap_or(f64::NAN) as f32;
+    if Geometry::SCALES.contains(&scale) {
+        return Ok(scale);
+    }
+    let number = number.to_string().replace('+', "");
+    let (least, most) = (Geometry::SCALES.start(), Geometry::SCALES.end());
+    Err(Error::file(format!("has the scale {number}: it must be between {least} and {most}")))
 }
 
 /// The lines checked, `same` resolved, each file listed once.
 fn entries(timeline: &TimelineFile) -> Result<(Vec<Entry>, Vec<PathBuf>)> {
     let mut entries: Vec<Entry> = Vec::with_capacity(timeline.frames.len());
-    let mut files: Vec<PathBuf> = Vec::new();
+    let mut files = Files::default();
     let mut last_file = None;
     for (line, number) in timeline.frames.iter().zip(1..) {
         let at = Duration::from_millis(line.at_ms);
@@ -223,7 +267,7 @@ fn entries(timeline: &TimelineFile) -> Result<(Vec<Entry>, Vec<PathBuf>)> {
             "same" => Shows::Picture(last_file.ok_or_else(|| {
                 Error::file(format!("frame {number} is the `same` as nothing before it"))
             })?),
-            name => Shows::Picture(listed(&mut files, name)?),
+            name => Shows::Picture(files.place(name)?),
         };
         if let Shows::Picture(file) = shows {
             last_file = Some(file);
@@ -231,24 +275,34 @@ fn entries(timeline: &TimelineFile) -> Result<(Vec<Entry>, Vec<PathBuf>)> {
         let cost = Duration::from_millis(line.cost_ms);
         entries.push(Entry { at, cost, id: line.id.unwrap_or(number), shows });
     }
-    if files.is_empty() {
+    if files.paths.is_empty() {
         return Err(Error::file("names no picture"));
     }
-    Ok((entries, files))
+    Ok((entries, files.paths))
 }
 
-/// The place of a file in the list, added when it is new.
-fn listed(files: &mut Vec<PathBuf>, name: &str) -> Result<usize> {
-    let path = Path::new(name);
-    let is_inside = path.components().all(|part| matches!(part, Component::Normal(_)));
-    if name.is_empty() || !is_inside {
-        return Err(Error::file(format!("the file '{name}' is outside the folder")));
+/// The files of a timeline, each once.
+#[derive(Default)]
+struct Files {
+    paths: Vec<PathBuf>,
+    places: HashMap<PathBuf, usize>,
+}
+
+impl Files {
+    /// The place of a file in the list, added when it is new.
+    fn place(&mut self, name: &str) -> Result<usize> {
+        let path = Path::new(name);
+        let is_inside = path.components().all(|part| matches!(part, Component::Normal(_)));
+        if name.is_empty() || !is_inside {
+            return Err(Error::file(format!("the file '{name}' is outside the folder")));
+        }
+        if let Some(place) = self.places.get(path) {
+            return Ok(*place);
+        }
+        self.places.insert(path.to_owned(), self.paths.len());
+        self.paths.push(path.to_owned());
+        Ok(self.paths.len() - 1)
     }
-    if let Some(index) = files.iter().position(|file| file == path) {
-        return Ok(index);
-    }
-    files.push(path.to_owned());
-    Ok(files.len() - 1)
 }
 
 /// A [`Recording`] while it plays: a [`Source`].
@@ -323,6 +377,9 @@ impl Source for Replay {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+
     use super::*;
     use crate::frame::PixelFormat;
     use crate::geometry::Size;
@@ -340,6 +397,11 @@ mod tests {
 
     fn timeline(frames: &str) -> String {
         format!(r#"{{"schema":"seechange.timeline/1","frames":[{frames}]}}"#)
+    }
+
+    fn scaled(scale: &str) -> String {
+        let frames = r#"[{"at_ms":0,"file":"a.png"}]"#;
+        format!(r#"{{"schema":"{SCHEMA}","scale":{scale},"frames":{frames}}}"#)
     }
 
     #[test]
@@ -407,15 +469,91 @@ mod tests {
             (timeline(r#"{"at_ms":0,"file":"../a.png"}"#), "'../a.png' is outside"),
             (timeline(r#"{"at_ms":0,"file":"/etc/passwd"}"#), "is outside"),
             (timeline(r#"{"at_ms":0,"file":""}"#), "is outside"),
-            (timeline(r#"{"at_ms":0,"file":"no.png"}"#), "no.png: cannot be read"),
+            (
+                timeline(r#"{"at_ms":0,"file":"no.png"}"#),
+                "no.png: cannot be read: no such file or directory",
+            ),
+            (timeline(r#"{"at_ms":0,"file":"a\nb.png"}"#), r"a\nb.png: cannot be read: no such"),
+            (timeline(r#"{"at_ms":0,"file":"/a\r\nb.png"}"#), r"'/a\r\nb.png' is outside"),
+            (timeline(r#"{"at_ms":0,"file":"folder"}"#), "folder: is not a file"),
+            (timeline(r#"{"at_ms":0,"file":"link.png"}"#), "link.png: leads out of the folder"),
+            (timeline(r#"{"at_ms":0,"file":"zero.png"}"#), "zero.png: leads out of the folder"),
+            (timeline(r#"{"at_ms":0,"file":"socket"}"#), "socket: is not a file"),
+            (scaled("1e39"), "has the scale 1e39: it must be between 0.1 and 16"),
+            (scaled("0"), "has the scale 0:"),
+            (scaled("-1.5"), "has the scale -1.5:"),
+            (scaled("16.5"), "has the scale 16.5:"),
             (
                 timeline(r#"{"at_ms":9,"file":"a.png"},{"at_ms":5,"file":"a.png"}"#),
                 "frame 2 at 5 ms comes before 9 ms",
             ),
         ] {
             let folder = folder(&text);
+            fs::create_dir(folder.path().join("folder")).unwrap();
+            let outside = tempfile::NamedTempFile::new().unwrap();
+            symlink(outside.path(), folder.path().join("link.png")).unwrap();
+            symlink("/dev/zero", folder.path().join("zero.png")).unwrap();
+            let _socket = UnixListener::bind(folder.path().join("socket")).unwrap();
             let message = Recording::open(folder.path()).unwrap_err().to_string();
             assert!(message.contains(reason), "{message}");
+            assert!(!message.contains('\n'), "{message}");
         }
+        for scale in ["0.1", "1", "1.25", "16"] {
+            Recording::open(folder(&scaled(scale)).path()).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_timeline_that_is_no_file_of_the_folder_is_not_read() {
+        type Make = fn(&Path, &Path);
+        let rows: [(&str, Make); 5] = [
+            ("timeline.json: cannot be read: no such file or directory", |_, _| {}),
+            ("timeline.json: is not a file", |path, _| fs::create_dir(path).unwrap()),
+            ("timeline.json: leads out of the folder", |path, _| {
+                symlink("/dev/zero", path).unwrap()
+            }),
+            ("timeline.json: leads out of the folder", |path, other| {
+                symlink(other.join("timeline.json"), path).unwrap();
+            }),
+            ("timeline.json: is not a file", |path, _| {
+                let made = std::process::Command::new("mkfifo").arg(path).status().unwrap();
+                assert!(made.success());
+            }),
+        ];
+        let other = folder(&timeline(r#"{"at_ms":0,"file":"a.png"}"#));
+        for (reason, make) in rows {
+            let folder = folder("");
+            let path = folder.path().join("timeline.json");
+            fs::remove_file(&path).unwrap();
+            make(&path, other.path());
+            let message = Recording::open(folder.path()).unwrap_err().to_string();
+            assert!(message.ends_with(reason), "{message}");
+        }
+        let missing = other.path().join("no\nwhere");
+        let message = Recording::open(&missing).unwrap_err().to_string();
+        assert!(
+            message.ends_with(r"no\nwhere: cannot be read: no such file or directory"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn a_timeline_past_the_limit_is_refused() {
+        let folder = folder("");
+        let file = fs::File::create(folder.path().join("timeline.json")).unwrap();
+        file.set_len(MAX_TIMELINE_BYTES + 1).unwrap();
+        let error = Recording::open(folder.path()).unwrap_err();
+        assert_eq!(error.kind(), crate::error::ErrorKind::Limit, "{error}");
+        assert!(error.to_string().contains("67108864 bytes"), "{error}");
+    }
+
+    #[test]
+    fn a_file_is_listed_once_however_often_it_is_named() {
+        let name = |number: u32| format!(r#"{{"at_ms":{number},"file":"{}.png"}}"#, number % 3000);
+        let lines: Vec<String> = (0..9000).map(name).collect();
+        let parsed: TimelineFile = serde_json::from_str(&timeline(&lines.join(","))).unwrap();
+        let (entries, files) = entries(&parsed).unwrap();
+        assert_eq!((entries.len(), files.len()), (9000, 3000));
+        assert_eq!(entries[8999].shows, Shows::Picture(2999));
     }
 }

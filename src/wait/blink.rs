@@ -97,7 +97,7 @@ impl Blinkers {
     /// When the next suspect could become a known caret by staying home.
     pub(super) fn next_known_at(&self) -> Option<Duration> {
         let staying = self.suspects.iter().filter(|suspect| suspect.may_stay());
-        staying.map(|suspect| suspect.since + self.stay).min()
+        staying.map(|suspect| suspect.since.saturating_add(self.stay)).min()
     }
 
     /// Takes in the small differences of one look; appends to `moved` the boxes of those that
@@ -196,7 +196,7 @@ impl Suspect {
 
     /// The caret it is, once one of the three signs is there.
     fn verdict(&self, at: Duration, stay: Duration) -> Option<Caret> {
-        let stayed = self.may_stay() && self.looks > 1 && at - self.since >= stay;
+        let stayed = self.may_stay() && self.looks > 1 && at.saturating_sub(self.since) >= stay;
         let left_again = !self.is_home && self.returns > 0 && !self.is_restless;
         let came_twice = self.is_home && self.returns > 1 && !self.is_edge;
         let looks = (!self.is_restless).then_some([self.home, self.away]);

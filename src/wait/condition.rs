@@ -58,7 +58,8 @@ impl Condition {
 
     /// What an action did is over: nothing changed at first (see [`WaitOptions::look_again`]), or
     /// something did and is still again (see [`WaitOptions::settle_within`]). Wants a
-    /// [`WaitOptions::baseline`] captured before the action.
+    /// [`WaitOptions::baseline`] captured before the action, or an action to come
+    /// ([`WaitOptions::input_at`]).
     #[must_use]
     pub fn settled() -> Self {
         Self::of(Kind::Settled)
@@ -326,6 +327,12 @@ impl WaitOptions {
                 self.interval
             )));
         }
+        let has_before = self.baseline.is_some() || self.starts_at() > Duration::ZERO;
+        if matches!(condition.kind(), Kind::Settled) && !has_before {
+            return Err(Error::impossible(
+                "settled has nothing to compare with: give it a baseline captured before the action",
+            ));
+        }
         let (timeout, within) = self.time_for(condition);
         if hold > Duration::ZERO && timeout <= hold {
             return Err(Error::impossible(format!(
@@ -335,7 +342,7 @@ impl WaitOptions {
                 ms(timeout)
             )));
         }
-        let needed = self.interval * (captures - 1);
+        let needed = self.interval.saturating_mul(captures - 1);
         if needed > timeout {
             return Err(Error::impossible(format!(
                 "{captures} captures at an interval of {} take {} and do not fit in {within} of \
@@ -375,6 +382,11 @@ mod tests {
 
     #[test]
     fn the_impossible_is_refused_with_both_numbers() {
+        let frame = Frame::filled(
+            crate::geometry::Size::new(1, 1).unwrap(),
+            crate::frame::PixelFormat::Rgba,
+            [0; 4],
+        );
         let wait = |timeout: u32, interval: u32| {
             WaitOptions::new().timeout(timeout * MS).interval(interval * MS)
         };
@@ -393,6 +405,9 @@ mod tests {
             ),
             (Condition::changed().captures(1).hold(Duration::ZERO), wait(0, 50), None),
             (Condition::stable(), wait(251, 50), None),
+            (Condition::settled(), wait(1000, 50), Some(["nothing to compare", "a baseline"])),
+            (Condition::settled(), wait(1000, 50).baseline(frame), None),
+            (Condition::settled(), wait(1000, 50).input_at(100 * MS), None),
         ] {
             let answer = options.check(&condition).map_err(|error| error.to_string());
             match numbers {

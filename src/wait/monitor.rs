@@ -140,9 +140,11 @@ impl Monitor {
     /// # Errors
     /// When the wait could never be met ([`ErrorKind::Impossible`](crate::ErrorKind)): a hold that
     /// does not fit in the timeout, a region outside the frame, a reference larger than the
-    /// region; or when an option makes no sense. The message says both numbers.
+    /// region, a scale outside [`Geometry::SCALES`], `settled` with neither a baseline nor an input
+    /// to come; or when an option makes no sense. The message says both numbers.
     pub fn new(condition: &Condition, options: &WaitOptions, geometry: Geometry) -> Result<Self> {
         options.check(condition)?;
+        check_scale(geometry.scale)?;
         let scope = condition.diff_in_force().scope_in_force().clone();
         let bounds = bounds(&scope, geometry)?;
         let local = scope.cropped(bounds)?;
@@ -214,7 +216,7 @@ impl Monitor {
         if self.captures == 0 {
             return Some(now);
         }
-        let drawn = now + self.gaps.draw(self.spread());
+        let drawn = now.saturating_add(self.gaps.draw(self.spread()));
         let deadline = self.deadline();
         if let Some(last) = deadline.checked_sub(LAST_LOOK).filter(|last| *last > now) {
             let left = self.captures_needed.saturating_sub(self.captures).max(1);
@@ -222,7 +224,7 @@ impl Monitor {
             let wanted = self.decisive_at(now).unwrap_or(drawn);
             return Some(drawn.min(fair).min(wanted).min(last));
         }
-        let horizon = deadline + self.options.grace;
+        let horizon = deadline.saturating_add(self.options.grace);
         let last = horizon.checked_sub(LAST_LOOK).filter(|last| *last > now)?;
         let wanted = self.decisive_at(now).unwrap_or(drawn);
         Some(drawn.min(wanted).min(last))
@@ -242,13 +244,13 @@ impl Monitor {
     /// first look.
     #[must_use]
     pub fn may_begin(&self, now: Duration) -> bool {
-        self.captures == 0 || now < self.deadline() + self.options.grace
+        self.captures == 0 || now < self.deadline().saturating_add(self.options.grace)
     }
 
     /// When a capture that gives no answer should be given up.
     #[must_use]
     pub fn give_up(&self) -> Duration {
-        self.deadline() + self.options.grace.max(self.options.stall_grace)
+        self.deadline().saturating_add(self.options.grace.max(self.options.stall_grace))
     }
 
     /// The instant after which no capture counts. For `settled` it moves when something changes.
@@ -256,7 +258,7 @@ impl Monitor {
     pub fn deadline(&self) -> Duration {
         match (&self.rule, self.net.first_difference()) {
             (Rule::Settled, None) => self.options.look_again,
-            (Rule::Settled, Some(first)) => first + self.options.settle_within,
+            (Rule::Settled, Some(first)) => first.saturating_add(self.options.settle_within),
             _ => self.options.timeout,
         }
     }
@@ -265,7 +267,7 @@ impl Monitor {
     /// `None` once it is decided.
     #[must_use]
     pub fn runs_out_at(&self) -> Option<Duration> {
-        self.decision.is_none().then(|| self.deadline() + self.options.grace)
+        self.decision.is_none().then(|| self.deadline().saturating_add(self.options.grace))
     }
 
     /// What the wait has seen so far.
@@ -516,13 +518,15 @@ impl Monitor {
 
     fn is_quiet(&self, at: Duration) -> bool {
         let (since, looks) = self.motion.quiet();
-        at - since >= self.hold && looks >= self.captures_needed && !self.is_unsettled()
+        at.saturating_sub(since) >= self.hold
+            && looks >= self.captures_needed
+            && !self.is_unsettled()
     }
 
     /// Stillness is an answer once something has changed, or when it is old enough to be believed,
     /// or at the last look.
     fn may_be_over(&self, at: Duration) -> bool {
-        let is_last = at + LAST_LOOK * 2 > self.deadline();
+        let is_last = at.saturating_add(LAST_LOOK * 2) > self.deadline();
         self.net.first_area().is_some() || is_last || at >= self.believed_at()
     }
 
@@ -532,11 +536,11 @@ impl Monitor {
     fn believed_at(&self) -> Duration {
         let Self { hold, options, .. } = self;
         let lasts = match options.input_at {
-            _ if self.motion.has_hidden_motion() => *hold + options.settle_within,
+            _ if self.motion.has_hidden_motion() => hold.saturating_add(options.settle_within),
             Some(_) => (*hold).max(options.look_again),
             None => *hold,
         };
-        options.starts_at() + lasts
+        options.starts_at().saturating_add(lasts)
     }
 
     /// Something that repeats is out of step: whether that is a change is not known yet.
@@ -550,13 +554,14 @@ impl Monitor {
         let may_count = |rect, since| {
             let is_restless =
                 |one: &Periodicity| one.has_changed_since(rect, at.saturating_sub(self.hold));
-            at - since > UNLEARNED || !self.periodicity.as_ref().is_some_and(is_restless)
+            at.saturating_sub(since) > UNLEARNED
+                || !self.periodicity.as_ref().is_some_and(is_restless)
         };
         self.net.stands(at, self.hold, BLINK_PATIENCE, self.captures_needed, may_count)
     }
 
     fn run_is_complete(&self, at: Duration) -> bool {
-        let lasted = |since| at - since >= self.hold;
+        let lasted = |since| at.saturating_sub(since) >= self.hold;
         self.run.since().is_some_and(lasted) && self.run.looks() >= self.captures_needed
     }
 
@@ -585,14 +590,14 @@ impl Monitor {
     fn decisive_at(&self, now: Duration) -> Option<Duration> {
         let candidates = match &self.rule {
             Rule::Stable | Rule::Settled => {
-                let quiet = self.motion.quiet().0 + self.hold;
+                let quiet = self.motion.quiet().0.saturating_add(self.hold);
                 [Some(quiet), self.motion.next_caret_at(), Some(self.believed_at())]
             }
             Rule::Changed => {
                 [self.net.next_standing_at(now, self.hold, BLINK_PATIENCE), None, None]
             }
             Rule::There(_) | Rule::Gone(_) | Rule::OtherScale { .. } => {
-                [self.run.since().map(|since| since + self.hold), None, None]
+                [self.run.since().map(|since| since.saturating_add(self.hold)), None, None]
             }
         };
         candidates.into_iter().flatten().filter(|at| *at > now).min()
@@ -636,8 +641,10 @@ impl Monitor {
 
     fn unmet(&self) -> Unmet {
         let mut moving = self.all_on_surface(self.motion.moving());
-        let carets = self.set_aside().carets;
-        moving.retain(|rect| !carets.iter().any(|caret| caret.contains_rect(*rect)));
+        let SetAside { carets, periodic } = self.set_aside();
+        let periodic = periodic.iter().map(|region| region.rect);
+        let explained: Vec<Rect> = carets.into_iter().chain(periodic).collect();
+        moving.retain(|rect| !explained.iter().any(|known| known.contains_rect(*rect)));
         let short = |term, needed, had| Unmet { term, needed, had, moving: moving.clone() };
         if let Rule::OtherScale { width } = self.rule {
             return short(Term::Scale, self.bounds.width().into(), width.into());
@@ -712,7 +719,8 @@ impl Monitor {
     fn flags(&self, kind: OutcomeKind, met_at: Option<Duration>) -> Vec<Flag> {
         let is_met = kind == OutcomeKind::Met;
         let tenth = self.deadline() / 10;
-        let is_tight = met_at.is_some_and(|at| at + tenth > self.deadline() && !tenth.is_zero());
+        let is_tight =
+            met_at.is_some_and(|at| at.saturating_add(tenth) > self.deadline() && !tenth.is_zero());
         let repeats = self.periodicity.as_ref().is_some_and(|one| !one.cells().is_empty());
         let is_unseen = matches!(self.rule, Rule::Gone(_)) && !self.was_seen;
         [
@@ -746,6 +754,17 @@ impl Monitor {
     fn all_on_surface(&self, rects: Vec<Rect>) -> Vec<Rect> {
         rects.into_iter().map(|rect| self.on_surface(rect)).collect()
     }
+}
+
+/// Refuses a scale at which nothing, or everything, would be a caret.
+fn check_scale(scale: f32) -> Result<()> {
+    let (least, most) = (Geometry::SCALES.start(), Geometry::SCALES.end());
+    if Geometry::SCALES.contains(&scale) {
+        return Ok(());
+    }
+    Err(Error::impossible(format!(
+        "a scale of {scale:e} is none a surface has: it must be between {least} and {most}"
+    )))
 }
 
 /// The bounding box of the scope; refuses one that cannot be captured or compares nothing.

@@ -164,7 +164,8 @@ impl Net {
         captures: u32,
         may_count: impl Fn(Rect, Duration) -> bool,
     ) -> bool {
-        let lasted = |since: Duration, looks, hold| looks >= captures && at - since >= hold;
+        let lasted =
+            |since: Duration, looks, hold| looks >= captures && at.saturating_sub(since) >= hold;
         let mut areas = self.tracks.iter().filter(|track| may_count(track.now, track.since));
         areas.any(|track| lasted(track.since, track.looks, hold))
             || self.doubtful().any(|small| lasted(small.since, small.looks, hold.max(patience)))
@@ -177,8 +178,8 @@ impl Net {
         hold: Duration,
         patience: Duration,
     ) -> Option<Duration> {
-        let areas = self.tracks.iter().map(|track| track.since + hold);
-        let small = self.doubtful().map(|suspect| suspect.since + hold.max(patience));
+        let areas = self.tracks.iter().map(|track| track.since.saturating_add(hold));
+        let small = self.doubtful().map(|suspect| suspect.since.saturating_add(hold.max(patience)));
         areas.chain(small).filter(|at| *at > now).min()
     }
 

@@ -50,7 +50,7 @@ pub(super) struct Periodicity {
 
 impl Periodicity {
     pub(super) fn new(interval: Duration) -> Self {
-        Self { cells: Vec::new(), slack: interval.mul_f64(1.5), size: None }
+        Self { cells: Vec::new(), slack: interval.saturating_add(interval / 2), size: None }
     }
 
     /// Takes in one look and what moved in it; says whether the cells that repeat are others now.
@@ -161,7 +161,7 @@ impl Cell {
             return false;
         }
         let since = *self.out_of_step_since.get_or_insert(at);
-        let broke = at - since > period;
+        let broke = at.saturating_sub(since) > period;
         if broke {
             *self = Self::new(self.rect);
         }
@@ -182,14 +182,15 @@ impl Cell {
         period: Duration,
         slack: Duration,
     ) -> bool {
-        let (Some(from), Some(to)) =
-            ((from + slack).checked_sub(period + slack * 2), (to + slack).checked_sub(period))
-        else {
+        let (Some(from), Some(to)) = (
+            from.saturating_add(slack).checked_sub(period.saturating_add(slack.saturating_mul(2))),
+            to.saturating_add(slack).checked_sub(period),
+        ) else {
             return false;
         };
-        self.spells
-            .iter()
-            .any(|spell| spell.look == look && spell.from <= to && spell.to + slack >= from)
+        self.spells.iter().any(|spell| {
+            spell.look == look && spell.from <= to && spell.to.saturating_add(slack) >= from
+        })
     }
 
     /// The shortest period that explains what was seen, if there is one.
@@ -198,8 +199,10 @@ impl Cell {
         let earlier = self.spells.iter().rev().skip(1);
         let returns = earlier.filter(|spell| spell.look == last.look);
         returns
-            .map(|spell| last.from - spell.from)
-            .filter(|period| *period > slack && first.from + *period * 2 <= last.to)
+            .map(|spell| last.from.saturating_sub(spell.from))
+            .filter(|period| {
+                *period > slack && first.from.saturating_add(period.saturating_mul(2)) <= last.to
+            })
             .find(|&period| self.repeats(period, slack))
     }
 

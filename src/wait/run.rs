@@ -47,7 +47,7 @@ pub fn wait_watched(
     let mut frames = Frames::new(monitor.bounds().size());
     let mut looking = Looking { source, monitor, clock, cancel, start, failure: None };
     while let Some(at) = looking.monitor.next_look(looking.now()) {
-        if !clock.sleep_until(start + at, cancel) || !looking.look(&mut frames)? {
+        if !clock.sleep_until(start.saturating_add(at), cancel) || !looking.look(&mut frames)? {
             break;
         }
         if let Some(entry) = looking.monitor.timeline().last() {
@@ -56,7 +56,7 @@ pub fn wait_watched(
     }
     // A wait that ran out has waited as long as it was asked to.
     if let Some(end) = looking.monitor.runs_out_at().filter(|_| !cancel.is_cancelled()) {
-        clock.sleep_until(start + end, cancel);
+        clock.sleep_until(start.saturating_add(end), cancel);
     }
     looking.finish(frames)
 }
@@ -100,7 +100,7 @@ impl Looking<'_> {
         if !self.monitor.may_begin(began) {
             return Ok(false);
         }
-        let give_up = self.start + self.monitor.give_up();
+        let give_up = self.start.saturating_add(self.monitor.give_up());
         let capture = self.source.capture(self.monitor.region(), give_up, &mut frames.next)?;
         let ended = self.now();
         let look = match &capture {

@@ -6,6 +6,9 @@ use std::time::Duration;
 const SHORTEST: f64 = 0.6;
 const LONGEST: f64 = 1.4;
 
+/// A longer interval has gaps past the end of time.
+const LONGEST_INTERVAL: Duration = Duration::from_secs(u64::MAX / 2);
+
 /// Gaps of 0.6 to 1.4 of the interval, the same ones for the same seed, so that a pulse cannot
 /// hide in step with the looks.
 #[derive(Clone, Debug)]
@@ -15,8 +18,8 @@ pub(super) struct Gaps {
 }
 
 impl Gaps {
-    pub(super) const fn new(interval: Duration, seed: u64) -> Self {
-        Self { interval, state: seed }
+    pub(super) fn new(interval: Duration, seed: u64) -> Self {
+        Self { interval: interval.min(LONGEST_INTERVAL), state: seed }
     }
 
     /// The next gap, no longer than `limit`.
@@ -49,6 +52,7 @@ mod tests {
     #[test]
     fn gaps_are_irregular_bounded_and_repeatable() {
         let interval = Duration::from_millis(100);
+        assert!(Gaps::new(Duration::MAX, 1).draw(Duration::MAX) > Duration::from_secs(1 << 60));
         for seed in [0, 1, 7, u64::MAX] {
             let (mut one, mut other) = (Gaps::new(interval, seed), Gaps::new(interval, seed));
             let drawn: Vec<Duration> = (0..200).map(|_| one.draw(Duration::MAX)).collect();

@@ -1,5 +1,6 @@
 //! What a wait needs of a surface: a picture of it, now.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use crate::error::Result;
@@ -11,10 +12,15 @@ use crate::geometry::{Rect, Size};
 pub struct Geometry {
     /// Size in frame pixels.
     pub size: Size,
-    /// Frame pixels for one of the user interface.
+    /// Frame pixels for one of the user interface, within [`Self::SCALES`].
     pub scale: f32,
     /// Where its corner lies on the display, in pixels; (0, 0) for a whole display.
     pub origin: (i32, i32),
+}
+
+impl Geometry {
+    /// The scales a wait accepts.
+    pub const SCALES: RangeInclusive<f32> = 0.1..=16.0;
 }
 
 /// How one capture ended.

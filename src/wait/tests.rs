@@ -387,6 +387,15 @@ fn a_spinner_that_becomes_something_else_is_a_change_again() {
             with(&[(rect(20, 30, 21, 21), u8::try_from((time / 300) % 200).unwrap())])
         }
     };
+    let not_yet = Condition::stable().ignore_periodic(true).hold(ms(1900));
+    for seed in 0..SEEDS {
+        let spins = |time: Duration| Shot::Shows(draw(u64::try_from(time.as_millis()).unwrap()));
+        let one = play(spins, 0, &not_yet, timeout(2000).seed(seed)).outcome;
+        let (periodic, moving) = (one.ignored.periodic, one.unmet.unwrap().moving);
+        assert!(!periodic.is_empty(), "seed {seed}");
+        let is_left_out = |rect: &Rect| periodic.iter().any(|out| out.rect.contains_rect(*rect));
+        assert!(!moving.iter().any(is_left_out), "seed {seed}: {moving:?} in {periodic:?}");
+    }
     // Not met before the spinner stops: a hold of two seconds.
     let condition = Condition::stable().ignore_periodic(true).hold(ms(2000));
     expect("spinner becomes a counter", &draw, &condition, &timeout(9000), None);
@@ -740,6 +749,97 @@ fn a_reference_of_another_scale_is_named_so() {
         let error = refused(&condition);
         assert_eq!(error.kind(), crate::error::ErrorKind::Impossible, "{error}");
         assert!(numbers.iter().all(|number| error.to_string().contains(number)), "{error}");
+    }
+}
+
+#[test]
+fn a_scale_no_surface_has_is_refused() {
+    let new = |scale| {
+        let geometry = Geometry { size: page().size(), scale, origin: (0, 0) };
+        Monitor::new(&Condition::stable(), &timeout(1000), geometry).map(|_| ())
+    };
+    for (scale, named) in [
+        (1e30, "1e30"),
+        (f32::INFINITY, "inf"),
+        (f32::NAN, "NaN"),
+        (0.0, "0e0"),
+        (-1.0, "-1e0"),
+        (16.1, "1.61e1"),
+    ] {
+        let error = new(scale).unwrap_err();
+        assert_eq!(error.kind(), crate::error::ErrorKind::Impossible, "{error}");
+        let message = error.to_string();
+        assert!(message.contains(named) && message.contains("between 0.1 and 16"), "{message}");
+    }
+    assert!([0.1, 1.0, 1.25, 16.0].into_iter().all(|scale| new(scale).is_ok()));
+}
+
+#[test]
+fn no_limit_is_a_limit_too() {
+    let none = Duration::MAX;
+    type Set = fn(WaitOptions) -> WaitOptions;
+    let sets: [Set; 7] = [
+        |options| options.timeout(Duration::MAX),
+        |options| options.grace(Duration::MAX),
+        |options| options.stall_grace(Duration::MAX),
+        |options| options.look_again(Duration::MAX),
+        |options| options.settle_within(Duration::MAX),
+        |options| options.interval(Duration::MAX).timeout(Duration::MAX),
+        |options| options.timeout(Duration::MAX).input_at(Duration::MAX),
+    ];
+    let menu = with(&[(rect(20, 10, 60, 60), 200)]);
+    let patch = patch();
+    for (index, set) in sets.into_iter().enumerate() {
+        for condition in [
+            Condition::stable().ignore_periodic(true),
+            Condition::changed().ignore_periodic(true),
+            Condition::settled(),
+            Condition::matches(menu.clone()),
+            Condition::appears(patch.clone()),
+            Condition::gone(patch.clone()),
+        ] {
+            let options = set(timeout(2000).baseline(page()));
+            let geometry = Geometry { size: page().size(), scale: 1.0, origin: (0, 0) };
+            let Ok(mut monitor) = Monitor::new(&condition, &options, geometry) else { continue };
+            // Time stands still, leaps to its end and goes backwards.
+            for (id, at) in [ms(0), ms(300), none, ms(500), none, ms(0), ms(100)]
+                .into_iter()
+                .enumerate()
+                .map(|(id, at)| (id as u64, at))
+            {
+                let frame = if id % 2 == 0 { &menu } else { options.baseline.as_ref().unwrap() };
+                monitor.see(at, ms(400), Look::Taken { id, frame }).unwrap();
+                let next = monitor.next_look(at);
+                assert!(next.is_none_or(|next| next >= at), "{index} {next:?}");
+                assert!(monitor.give_up() >= monitor.deadline());
+                assert!(!monitor.may_begin(none), "{index}: past the end of time");
+            }
+            assert!(!monitor.finish(ms(50), false, None).sentence().is_empty());
+        }
+        let options = set(timeout(2000).baseline(page()));
+        let draw =
+            |time: Duration| Shot::Shows(with_if(time > ms(90), (rect(20, 10, 60, 60), 200)));
+        let run = play(draw, 3, &Condition::matches(menu.clone()), options);
+        assert!(index == 6 || run.outcome.is_met(), "{index}: {:?}", run.outcome.kind);
+    }
+    let geometry = Geometry { size: page().size(), scale: 1.0, origin: (0, 0) };
+    for hold in [none, none / 2] {
+        let condition = Condition::stable().hold(hold).captures(u32::MAX);
+        let refused = Monitor::new(&condition, &timeout(1000), geometry);
+        assert!(refused.is_err());
+        let options = timeout(0).timeout(none);
+        let mut monitor = match Monitor::new(&condition, &options, geometry) {
+            Ok(monitor) => monitor,
+            Err(error) => {
+                assert_eq!(hold, none, "{error}");
+                continue;
+            }
+        };
+        let frame = page();
+        for (id, at) in [(1, ms(0)), (2, none), (3, ms(9))] {
+            monitor.see(at, at, Look::Taken { id, frame: &frame }).unwrap();
+            monitor.next_look(at);
+        }
     }
 }
 
