@@ -817,10 +817,13 @@ fn no_limit_is_a_limit_too() {
             assert!(!monitor.finish(ms(50), false, None).sentence().is_empty());
         }
         let options = set(timeout(2000).baseline(page()));
+        if options.input_at.is_some() {
+            continue; // The input never comes: it looks for ever.
+        }
         let draw =
             |time: Duration| Shot::Shows(with_if(time > ms(90), (rect(20, 10, 60, 60), 200)));
         let run = play(draw, 3, &Condition::matches(menu.clone()), options);
-        assert!(index == 6 || run.outcome.is_met(), "{index}: {:?}", run.outcome.kind);
+        assert!(run.outcome.is_met(), "{index}: {:?}", run.outcome.kind);
     }
     let geometry = Geometry { size: page().size(), scale: 1.0, origin: (0, 0) };
     for hold in [none, none / 2] {
