@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::areas::AreaRules;
 use crate::diff::Scope;
 use crate::error::{Error, Result};
 use crate::frame::Frame;
@@ -792,11 +793,23 @@ fn rule(
         Kind::Settled => Rule::Settled,
         Kind::Matches(reference) => match other_scale(reference, geometry, bounds) {
             Some(width) => Rule::OtherScale { width },
-            None => Rule::There(Presence::in_place(reference, geometry.size, bounds, options)?),
+            None => {
+                let options = down_to_specks(options);
+                Rule::There(Presence::in_place(reference, geometry.size, bounds, options)?)
+            }
         },
-        Kind::Appears(reference) => Rule::There(Presence::anywhere(reference, bounds, &options)?),
+        Kind::Appears(reference) => {
+            Rule::There(Presence::anywhere(reference, bounds, &down_to_specks(options))?)
+        }
         Kind::Gone(reference) => Rule::Gone(Presence::anywhere(reference, bounds, &options)?),
     })
+}
+
+/// To see that something is there takes all of it: a speck may be what tells 18 from 13. (To see
+/// that it is gone, a speck is not enough.)
+fn down_to_specks(options: DiffOptions) -> DiffOptions {
+    let rules = AreaRules { speck_pixels: 0, ..options.rules_in_force() };
+    options.rules(rules)
 }
 
 /// The width a reference has when it shows the scope at another scale: the surface's pixels for

@@ -492,13 +492,12 @@ fn icon(caret: Option<Rect>) -> Frame {
 #[test]
 fn a_caret_inside_a_reference_neither_hides_nor_removes_it() {
     type Draw = fn(Option<Rect>) -> Frame;
-    let rows: [(&str, Draw, Rect, Rect, f32); 6] = [
+    let rows: [(&str, Draw, Rect, Rect, f32); 5] = [
         ("field", field, rect(60, 34, 1, 16), rect(30, 30, 100, 24), 1.0),
         ("wide caret", field, rect(60, 34, 3, 16), rect(28, 28, 104, 30), 1.0),
         ("letters alone", field, rect(60, 38, 1, 9), rect(34, 35, 40, 15), 1.0),
         ("double density", field, rect(60, 33, 4, 18), rect(30, 30, 100, 24), 2.0),
         ("icon", icon, rect(42, 32, 1, 14), rect(30, 30, 30, 20), 1.0),
-        ("speck", icon, rect(42, 32, 3, 3), rect(30, 30, 30, 20), 1.0),
     ];
     for (name, draw, caret, place, scale) in rows {
         for shown in [None, Some(caret)] {
@@ -518,6 +517,22 @@ fn a_caret_inside_a_reference_neither_hides_nor_removes_it() {
             let comes = |time| if time < 900 { page() } else { blink(time) };
             let window = Some((900, 975));
             expect_scaled(&name, scale, &comes, &appears, &timeout(2500), window);
+        }
+    }
+}
+
+#[test]
+fn a_speck_tells_one_text_from_another_and_is_no_absence() {
+    let dot = rect(60, 40, 3, 3);
+    for draw in [field, icon] {
+        let cut = draw(Some(dot)).crop(rect(30, 30, 30, 20).union(dot)).unwrap();
+        let other = |_| draw(None);
+        for condition in [
+            Condition::appears(cut.clone()),
+            Condition::matches(draw(Some(dot))),
+            Condition::gone(cut),
+        ] {
+            expect("one speck less", &other, &condition, &timeout(1000), None);
         }
     }
 }
