@@ -100,28 +100,24 @@ impl Scope {
         })
     }
 
-    /// How many pixels of a frame of `size` are compared.
     /// The bounding box of the regions, and what counts inside it.
     ///
     /// # Errors
     /// As [`Scope::bounds`], and when no pixel is left: a comparison of nothing would pass for ever.
     pub(crate) fn render(&self, size: Size) -> Result<(Rect, Rendered)> {
         let bounds = self.bounds(size)?;
-        let local = |rect: &Rect| {
-            let rect = rect.intersection(bounds)?;
-            rect.moved(-bounds.x().cast_signed(), -bounds.y().cast_signed())
-        };
+        let local = self.cropped(bounds)?;
         let mut inside = ChangeMask::default();
         inside.clear(bounds.size());
         if self.regions.is_empty() {
             inside.set_rect(bounds);
         }
-        self.regions.iter().filter_map(local).for_each(|rect| inside.set_rect(rect));
+        local.regions.iter().for_each(|&rect| inside.set_rect(rect));
         let mut left_out = ChangeMask::default();
         left_out.clear(bounds.size());
-        self.ignored.iter().filter_map(local).for_each(|rect| left_out.set_rect(rect));
-        if let Some(mask) = &self.mask {
-            paint(mask.as_ref().crop(bounds)?, &mut left_out);
+        local.ignored.iter().for_each(|&rect| left_out.set_rect(rect));
+        if let Some(mask) = &local.mask {
+            paint(mask.as_ref(), &mut left_out);
         }
         let mut compared = inside.clone();
         compared.subtract(&left_out);

@@ -26,7 +26,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::clock::{Cancel, Clock};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Shown};
 use crate::frame::{self, Frame};
 use crate::geometry::Rect;
 use crate::wait::{Capture, Geometry, Source};
@@ -190,23 +190,7 @@ fn file_inside(folder: &Path, path: &Path) -> Result<PathBuf> {
 
 /// The same error with control characters, which a file name may have, written out.
 fn in_one_line(error: Error) -> Error {
-    let message = error.to_string();
-    if !message.contains(breaks_line) {
-        return error;
-    }
-    let escaped = message.chars().fold(String::new(), |mut line, one| {
-        if breaks_line(one) {
-            line.extend(one.escape_default())
-        } else {
-            line.push(one)
-        }
-        line
-    });
-    Error::new(error.kind(), escaped).with_source(error)
-}
-
-fn breaks_line(one: char) -> bool {
-    one.is_control() || matches!(one, '\u{2028}' | '\u{2029}')
+    Error::new(error.kind(), Shown(&error.to_string()).to_string()).with_source(error)
 }
 
 fn read_timeline(path: &Path) -> Result<TimelineFile> {

@@ -68,7 +68,7 @@ fn take(
 
 fn write(folder: &Path, frame: &Frame) -> Result<PathBuf> {
     std::fs::create_dir_all(folder)
-        .map_err(|error| Error::file(format!("{}: cannot be made: {error}", folder.display())))?;
+        .map_err(|error| Error::io(format!("{}: cannot be made", folder.display()), error))?;
     let path = folder.join("capture.png");
     write_png(&path, frame)?;
     Ok(path)

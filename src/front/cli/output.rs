@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind as ClapKind;
 use serde_json::{Value, json};
 
-use crate::error::Error;
+use crate::error::{Error, Shown};
 
 /// The exit code of trouble: bad usage, an unreadable file, no display.
 const TROUBLE: u8 = 2;
@@ -73,7 +73,7 @@ impl From<Error> for Trouble {
 impl Trouble {
     /// One line on stderr, with `--json` also an object on stdout; exit code 2.
     pub(super) fn print(&self, as_json: bool) -> ExitCode {
-        remark(&format!("seechange: {}", printable(&self.message)));
+        remark(&format!("seechange: {}", Shown(&self.message)));
         if as_json {
             let error = json!({"error": {"kind": self.kind, "message": self.message}});
             // Already on stderr in words, and the exit code says it again.
@@ -81,15 +81,6 @@ impl Trouble {
         }
         ExitCode::from(TROUBLE)
     }
-}
-
-/// One line without anything a terminal would obey: file names and titles may hold whatever they
-/// like.
-fn printable(message: &str) -> String {
-    message
-        .chars()
-        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
-        .collect()
 }
 
 /// Help and version go to stdout; anything else clap says becomes one line.

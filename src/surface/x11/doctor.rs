@@ -4,11 +4,10 @@ use x11rb::connection::Connection as _;
 use x11rb::protocol::{composite, damage, shm, xkb, xtest};
 
 use crate::act::{Button, Held};
-use crate::error::Result;
+use crate::error::{Result, Shown};
 use crate::geometry::Size;
 
 use super::link::Trouble;
-use super::text::Shown;
 use super::{Window, X11, input, windows};
 
 /// What was found out about a display.

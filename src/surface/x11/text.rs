@@ -1,7 +1,5 @@
 //! Text of X properties, and how it is shown to people.
 
-use std::fmt::{self, Write as _};
-
 /// How the bytes of a property spell text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
@@ -24,26 +22,6 @@ impl Encoding {
             (Self::Latin1 | Self::Unsaid, _) => bytes.iter().copied().map(char::from).collect(),
         }
     }
-}
-
-/// Text from elsewhere, where what would steer a terminal or turn the line around is spelled out:
-/// `\u{1b}`.
-pub(super) struct Shown<'a>(pub(super) &'a str);
-
-impl fmt::Display for Shown<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.chars().try_for_each(|letter| match steers(letter) {
-            true => write!(f, "{}", letter.escape_default()),
-            false => f.write_char(letter),
-        })
-    }
-}
-
-/// Control characters, line and paragraph separators, and marks of the writing direction.
-fn steers(letter: char) -> bool {
-    letter.is_control()
-        || matches!(letter, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}')
 }
 
 const ESCAPE: u8 = 0x1b;
@@ -155,6 +133,7 @@ fn past<'b>(bytes: &'b [u8], end: &[u8]) -> &'b [u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Shown;
 
     #[test]
     fn properties_are_read_as_their_type_says() {

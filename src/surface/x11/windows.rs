@@ -6,11 +6,11 @@ use x11rb::protocol::xproto::{
     AtomEnum, ConnectionExt as _, GetGeometryReply, GetPropertyReply, MapState,
 };
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Shown};
 use crate::geometry::{Point, Rect, Size};
 
 use super::link::{Link, Trouble};
-use super::text::{Encoding, Shown};
+use super::text::Encoding;
 
 /// The longest property that is read, in bytes.
 const MAX_PROPERTY: u32 = 1 << 20;
