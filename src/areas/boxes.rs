@@ -40,12 +40,27 @@ fn merge_once(mut boxes: Vec<Rect>) -> Vec<Rect> {
     done
 }
 
-/// The area whose box holds all of `rect`; `areas` are sorted top to bottom.
-pub(super) fn holder(areas: &mut [Area], rect: Rect) -> Option<&mut Area> {
-    areas
-        .iter_mut()
-        .take_while(|area| area.rect.y() <= rect.y())
-        .find(|area| area.rect.contains_rect(rect))
+/// Finds the areas that hold boxes asked for from top to bottom; the areas are sorted so too.
+#[derive(Default)]
+pub(super) struct Holders {
+    /// The first area not yet reached.
+    next: usize,
+    /// Areas that reach down to the row asked for last.
+    open: Vec<usize>,
+}
+
+impl Holders {
+    /// The area whose box holds all of `rect`, which begins no higher than the one before.
+    pub(super) fn holder<'a>(&mut self, areas: &'a mut [Area], rect: Rect) -> Option<&'a mut Area> {
+        while areas.get(self.next).is_some_and(|area| area.rect.y() <= rect.y()) {
+            self.open.push(self.next);
+            self.next += 1;
+        }
+        self.open.retain(|&index| areas[index].rect.bottom() > rect.y());
+        let holds = |index: &&usize| areas[**index].rect.contains_rect(rect);
+        let index = self.open.iter().find(holds).copied()?;
+        areas.get_mut(index)
+    }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use crate::diff::Differences;
 use crate::frame::FrameRef;
 use crate::geometry::{MAX_EDGE, Point, Rect};
 
+use boxes::Holders;
 use cluster::{Cluster, Clusters};
 use noise::Judgement;
 
@@ -114,53 +115,36 @@ impl AreaFinder {
     ) -> Found {
         self.promote_tints(differences, before, after, rules);
         let mut found = Found::default();
-        found.ignored.faint_pixels = differences.faint.count();
-        if differences.changed.is_empty() {
+        found.ignored.faint_pixels = differences.faint().count();
+        if differences.changed().is_empty() {
             return found;
         }
-        self.clusters.gather(&differences.changed, scaled(rules.merge_gap_px, rules.scale));
-        let clusters = self.clusters.all();
+        let changed = differences.changed();
+        self.clusters.gather(changed, scaled(rules.merge_gap_px, rules.scale));
         let judge = |cluster: &Cluster| {
-            noise::judge(cluster, self.clusters.runs(cluster), before, after, rules)
+            noise::judge(cluster, self.clusters.members(cluster, changed), before, after, rules)
         };
         let judged: Vec<(&Cluster, Judgement)> =
-            clusters.iter().map(|cluster| (cluster, judge(cluster))).collect();
+            self.clusters.all().iter().map(|cluster| (cluster, judge(cluster))).collect();
         let kept = judged.iter().filter(|(_, judgement)| *judgement == Judgement::Change);
         let boxes = boxes::disjoint(kept.map(|(cluster, _)| cluster.rect).collect());
         let mut areas: Vec<Area> = boxes.into_iter().map(empty_area).collect();
+        let mut holders = Holders::default();
         for (cluster, judgement) in judged {
-            self.file(cluster, judgement, before, after, &mut areas, &mut found.ignored);
+            match holders.holder(&mut areas, cluster.rect) {
+                // A spot of noise inside a changed box belongs to that change.
+                Some(area) => {
+                    let rows = self.clusters.rows(cluster);
+                    let delta = differences.largest_delta(rows, before, after);
+                    area.max_delta = area.max_delta.max(delta);
+                    area.changed_pixels += cluster.pixels;
+                }
+                None => set_aside(cluster, judgement, &mut found.ignored),
+            }
         }
         order(&mut areas, input_point);
         found.areas = areas;
         found
-    }
-
-    /// Adds a cluster to the area whose box holds it, or to what is ignored. A spot of noise
-    /// inside a changed box belongs to that change.
-    fn file(
-        &self,
-        cluster: &Cluster,
-        judgement: Judgement,
-        before: FrameRef<'_>,
-        after: FrameRef<'_>,
-        areas: &mut [Area],
-        ignored: &mut Ignored,
-    ) {
-        if let Some(area) = boxes::holder(areas, cluster.rect) {
-            area.changed_pixels += cluster.pixels;
-            let delta = noise::max_delta(self.clusters.runs(cluster), before, after);
-            area.max_delta = area.max_delta.max(delta);
-            return;
-        }
-        let spot = Spot { rect: cluster.rect, pixels: cluster.pixels };
-        match judgement {
-            // A kept cluster always has a box of its own or a merged one around it.
-            Judgement::Change => {}
-            Judgement::Speck => ignored.specks.push(spot),
-            Judgement::Caret => ignored.carets.push(spot),
-            Judgement::Antialiasing => ignored.antialiased.push(spot),
-        }
     }
 
     /// Moves faint clusters that are a tint from the faint mask to the changed one.
@@ -171,19 +155,28 @@ impl AreaFinder {
         after: FrameRef<'_>,
         rules: &AreaRules,
     ) {
-        if differences.faint.count() < noise::TINT_PIXELS {
+        if differences.faint().count() < noise::TINT_PIXELS {
             return;
         }
-        self.clusters.gather(&differences.faint, scaled(rules.merge_gap_px, rules.scale));
+        self.clusters.gather(differences.faint(), scaled(rules.merge_gap_px, rules.scale));
         for cluster in self.clusters.all() {
-            if !noise::is_tint(cluster, self.clusters.runs(cluster), before, after, rules) {
-                continue;
-            }
-            for run in self.clusters.runs(cluster) {
-                differences.changed.set_run(run.y, run.start, run.end);
-                differences.faint.clear_run(run.y, run.start, run.end);
+            let members = self.clusters.members(cluster, differences.faint());
+            if noise::is_tint(cluster, members, before, after, rules) {
+                let rows = self.clusters.rows(cluster);
+                rows.for_each(|(y, start, end)| differences.promote(y, start, end));
             }
         }
+    }
+}
+
+fn set_aside(cluster: &Cluster, judgement: Judgement, ignored: &mut Ignored) {
+    let spot = Spot { rect: cluster.rect, pixels: cluster.pixels };
+    match judgement {
+        // A kept cluster always has a box of its own or a merged one around it.
+        Judgement::Change => {}
+        Judgement::Speck => ignored.specks.push(spot),
+        Judgement::Caret => ignored.carets.push(spot),
+        Judgement::Antialiasing => ignored.antialiased.push(spot),
     }
 }
 

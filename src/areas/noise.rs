@@ -4,13 +4,11 @@
 //! hardly more than its own anti-aliasing. So noise must pass two tests: no pixel differs by much,
 //! and every pixel lies on an edge that the other frame has too.
 
-use std::collections::HashMap;
-
-use crate::diff::{max_channel_delta, yiq_fraction};
-use crate::frame::FrameRef;
+use crate::diff::yiq_fraction;
+use crate::frame::{BYTES_PER_PIXEL, FrameRef, PixelFormat};
 use crate::geometry::{Point, Rect, Size};
 
-use super::cluster::{Cluster, Run};
+use super::cluster::{Cluster, Members};
 use super::{AreaRules, scaled};
 
 /// A tint has at least this many pixels: an 8x8 box.
@@ -41,7 +39,7 @@ pub(super) enum Judgement {
 /// Judges one cluster by `rules`.
 pub(super) fn judge(
     cluster: &Cluster,
-    runs: &[Run],
+    members: Members<'_>,
     before: FrameRef<'_>,
     after: FrameRef<'_>,
     rules: &AreaRules,
@@ -50,25 +48,17 @@ pub(super) fn judge(
         Judgement::Caret
     } else if cluster.pixels < rules.speck_pixels {
         Judgement::Speck
-    } else if rules.antialiasing && is_antialiasing(runs, before, after) {
+    } else if rules.antialiasing && is_antialiasing(members, before, after) {
         Judgement::Antialiasing
     } else {
         Judgement::Change
     }
 }
 
-/// The largest absolute difference of a channel over some runs.
-pub(super) fn max_delta(runs: &[Run], before: FrameRef<'_>, after: FrameRef<'_>) -> u8 {
-    points(runs)
-        .map(|point| max_channel_delta(before.rgba(point), after.rgba(point)))
-        .max()
-        .unwrap_or_default()
-}
-
 /// Whether a faint cluster is a tint: many pixels, all a little lighter, darker or more coloured.
 pub(super) fn is_tint(
     cluster: &Cluster,
-    runs: &[Run],
+    members: Members<'_>,
     before: FrameRef<'_>,
     after: FrameRef<'_>,
     rules: &AreaRules,
@@ -77,28 +67,42 @@ pub(super) fn is_tint(
         return false;
     }
     let mut all = Drift::default();
-    points(runs).for_each(|point| all.add(before.rgba(point), after.rgba(point)));
+    members.runs().for_each(|(y, start, end)| all.add(before, after, y, start, end));
     if rules.antialiasing {
-        return all.is_coherent(rules) && !is_on_edges(cluster, runs, before, after);
+        return all.is_coherent(rules) && !is_on_edges(cluster, members, before, after);
     }
-    all.is_coherent(rules) || is_tint_by_parts(runs, before, after, rules)
+    all.is_coherent(rules) || is_tint_by_parts(cluster, members, before, after, rules)
 }
 
 /// Whether enough of the cluster drifts one way part by part: where one picture fades into another
 /// some parts get lighter and some darker. Noise has no part that drifts.
 fn is_tint_by_parts(
-    runs: &[Run],
+    cluster: &Cluster,
+    members: Members<'_>,
     before: FrameRef<'_>,
     after: FrameRef<'_>,
     rules: &AreaRules,
 ) -> bool {
-    let mut parts: HashMap<(u32, u32), Drift> = HashMap::new();
-    for point in points(runs) {
-        let part = parts.entry((point.x / PART_EDGE, point.y / PART_EDGE)).or_default();
-        part.add(before.rgba(point), after.rgba(point));
+    let drifting = |parts: &[Drift]| -> i64 {
+        let drifts = |part: &&Drift| part.pixels * 2 >= PART_PIXELS && part.is_coherent(rules);
+        parts.iter().filter(drifts).map(|part| part.pixels).sum()
+    };
+    let first = cluster.rect.x() / PART_EDGE;
+    let count = (cluster.rect.right() - 1) / PART_EDGE - first + 1;
+    let (mut parts, mut band, mut pixels) = (vec![Drift::default(); count as usize], 0, 0);
+    for (y, start, end) in members.runs() {
+        if y / PART_EDGE != band {
+            pixels += drifting(&parts);
+            parts.fill(Drift::default());
+            band = y / PART_EDGE;
+        }
+        for part in start / PART_EDGE..=(end - 1) / PART_EDGE {
+            let (left, right) = (part * PART_EDGE, (part + 1) * PART_EDGE);
+            let drift = &mut parts[(part - first) as usize];
+            drift.add(before, after, y, start.max(left), end.min(right));
+        }
     }
-    let drifts = |part: &&Drift| part.pixels * 2 >= PART_PIXELS && part.is_coherent(rules);
-    parts.values().filter(drifts).map(|part| part.pixels).sum::<i64>() >= PART_PIXELS
+    pixels + drifting(&parts) >= PART_PIXELS
 }
 
 /// The edge of a part that is judged alone, and how many pixels it has.
@@ -114,13 +118,40 @@ struct Drift {
 }
 
 impl Drift {
-    fn add(&mut self, before: [u8; 4], after: [u8; 4]) {
-        self.pixels += 1;
-        for channel in 0..4 {
-            let delta = i64::from(after[channel]) - i64::from(before[channel]);
-            self.signed[channel] += delta;
-            self.absolute[channel] += delta.abs();
+    /// Adds a run of pixels. Each channel is summed by its place, in both frames the same.
+    fn add(&mut self, before: FrameRef<'_>, after: FrameRef<'_>, y: u32, start: u32, end: u32) {
+        if before.format() != after.format() {
+            return (start..end).map(|x| Point::new(x, y)).for_each(|point| {
+                self.add_bytes(&before.rgba(point), &after.rgba(point), PixelFormat::Rgba);
+            });
         }
+        let bytes = start as usize * BYTES_PER_PIXEL..end as usize * BYTES_PER_PIXEL;
+        self.add_bytes(&before.row(y)[bytes.clone()], &after.row(y)[bytes], before.format());
+    }
+
+    fn add_bytes(&mut self, before: &[u8], after: &[u8], format: PixelFormat) {
+        const LANES: usize = 4 * BYTES_PER_PIXEL;
+        let (mut up, mut down) = ([0_u32; LANES], [0_u32; LANES]);
+        let mut add = |before: &[u8], after: &[u8]| {
+            let deltas = up.iter_mut().zip(&mut down).zip(before.iter().zip(after));
+            for ((up, down), (&before, &after)) in deltas {
+                *up += u32::from(after.saturating_sub(before));
+                *down += u32::from(before.saturating_sub(after));
+            }
+        };
+        let (whole_before, rest_before) = before.as_chunks::<LANES>();
+        let (whole_after, rest_after) = after.as_chunks::<LANES>();
+        whole_before.iter().zip(whole_after).for_each(|(before, after)| add(before, after));
+        add(rest_before, rest_after);
+        let channels = if format == PixelFormat::Bgrx { 3 } else { 4 };
+        for (lane, (up, down)) in up.into_iter().zip(down).enumerate() {
+            let channel = lane % BYTES_PER_PIXEL;
+            if channel < channels {
+                self.signed[channel] += i64::from(up) - i64::from(down);
+                self.absolute[channel] += i64::from(up) + i64::from(down);
+            }
+        }
+        self.pixels += i64::try_from(before.len() / BYTES_PER_PIXEL).unwrap_or_default();
     }
 
     /// Whether some channel drifts mostly one way, and far enough.
@@ -137,8 +168,14 @@ impl Drift {
 
 /// Whether nearly all pixels lie on edges that both frames have: outlines drawn a little bolder
 /// are anti-aliasing, a tint also covers what is flat.
-fn is_on_edges(cluster: &Cluster, runs: &[Run], before: FrameRef<'_>, after: FrameRef<'_>) -> bool {
-    let flat = points(runs).filter(|&point| !is_edge_jitter(before, after, point)).count() as u64;
+fn is_on_edges(
+    cluster: &Cluster,
+    members: Members<'_>,
+    before: FrameRef<'_>,
+    after: FrameRef<'_>,
+) -> bool {
+    let is_flat = |point: &Point| !is_edge_jitter(before, after, *point);
+    let flat = members.points().filter(is_flat).count() as u64;
     flat * 4 < cluster.pixels
 }
 
@@ -157,8 +194,8 @@ fn is_caret(cluster: &Cluster, frame: Size, scale: f32) -> bool {
         && rect.height() < frame.height()
 }
 
-fn is_antialiasing(runs: &[Run], before: FrameRef<'_>, after: FrameRef<'_>) -> bool {
-    points(runs).all(|point| {
+fn is_antialiasing(members: Members<'_>, before: FrameRef<'_>, after: FrameRef<'_>) -> bool {
+    members.points().all(|point| {
         yiq_fraction(before.rgba(point), after.rgba(point)) <= ANTIALIASING_LIMIT
             && is_edge_jitter(before, after, point)
     })
@@ -188,8 +225,4 @@ fn on_edge(pixel: [u8; 4], frame: FrameRef<'_>, point: Point) -> bool {
             && value <= high[channel].saturating_add(EDGE_SLACK)
     };
     is_edge && pixel.into_iter().enumerate().all(inside)
-}
-
-fn points(runs: &[Run]) -> impl Iterator<Item = Point> + '_ {
-    runs.iter().flat_map(|run| (run.start..run.end).map(|x| Point::new(x, run.y)))
 }

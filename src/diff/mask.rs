@@ -62,12 +62,14 @@ impl ChangeMask {
 
     /// How many pixels are set inside `rect`, which must lie inside the mask.
     pub(crate) fn count_in(&self, rect: Rect) -> u64 {
-        let in_row = |y| {
-            let row = self.row(y);
-            let words = words_of(rect.x(), rect.right());
-            words.map(|(index, bits)| u64::from((row[index] & bits).count_ones())).sum::<u64>()
-        };
+        let in_row = |y| u64::from(self.count_between(y, rect.x(), rect.right()));
         (rect.y()..rect.bottom()).map(in_row).sum()
+    }
+
+    /// How many pixels are set in `start..end` of row `y`, which must lie inside the mask.
+    pub(crate) fn count_between(&self, y: u32, start: u32, end: u32) -> u32 {
+        let row = self.row(y);
+        words_of(start, end).map(|(index, bits)| (row[index] & bits).count_ones()).sum()
     }
 
     /// Sets the pixel at `point`; outside, nothing happens.
@@ -88,11 +90,6 @@ impl ChangeMask {
     /// Sets `start..end` of row `y`, which must lie inside.
     pub(crate) fn set_run(&mut self, y: u32, start: u32, end: u32) {
         for_words(self.row_mut(y), start, end, |word, bits| *word |= bits);
-    }
-
-    /// Clears `start..end` of row `y`, which must lie inside.
-    pub(crate) fn clear_run(&mut self, y: u32, start: u32, end: u32) {
-        for_words(self.row_mut(y), start, end, |word, bits| *word &= !bits);
     }
 
     /// Leaves only the pixels that are also set in `other`, and says how many went.
@@ -120,17 +117,42 @@ impl ChangeMask {
 
     /// The bits of row `y`, least significant bit first.
     pub(crate) fn row(&self, y: u32) -> &[u64] {
-        let start = y as usize * self.words_per_row;
-        &self.words[start..start + self.words_per_row]
+        &self.words[self.words_of_row(y)]
     }
 
     pub(crate) fn row_mut(&mut self, y: u32) -> &mut [u64] {
-        self.touched = match self.touched.is_empty() {
-            true => y..y + 1,
-            false => self.touched.start.min(y)..self.touched.end.max(y + 1),
+        self.touch(y..y + 1);
+        let words = self.words_of_row(y);
+        &mut self.words[words]
+    }
+
+    /// Notes that `rows` may have a pixel set.
+    pub(super) fn touch(&mut self, rows: Range<u32>) {
+        self.touched = match (self.touched.is_empty(), rows.is_empty()) {
+            (_, true) => return,
+            (true, false) => rows,
+            (false, false) => self.touched.start.min(rows.start)..self.touched.end.max(rows.end),
         };
+    }
+
+    /// All words, rows top to bottom.
+    pub(super) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// All words; the caller notes the rows it sets a pixel in.
+    pub(super) fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
+    }
+
+    pub(super) const fn words_per_row(&self) -> usize {
+        self.words_per_row
+    }
+
+    /// Which words are those of row `y`.
+    pub(super) fn words_of_row(&self, y: u32) -> Range<usize> {
         let start = y as usize * self.words_per_row;
-        &mut self.words[start..start + self.words_per_row]
+        start..start + self.words_per_row
     }
 
     /// The rows that may have a pixel set.
@@ -143,9 +165,10 @@ impl ChangeMask {
         word(self.touched.start)..word(self.touched.end)
     }
 
-    /// The runs of set pixels of row `y`, as `(start, end)` with the end outside.
-    pub(crate) fn runs(&self, y: u32) -> Runs<'_> {
-        Runs { words: self.row(y), at: 0 }
+    /// The runs of set pixels of row `y` inside `start..end`, as `(start, end)` with the end
+    /// outside.
+    pub(crate) fn runs_between(&self, y: u32, start: u32, end: u32) -> Runs<'_> {
+        Runs::new(self.row(y), start, end)
     }
 }
 
@@ -165,7 +188,7 @@ fn for_words(row: &mut [u64], start: u32, end: u32, change: impl Fn(&mut u64, u6
 }
 
 /// The indices of the words that `start..end` touches, and the bits of each inside.
-fn words_of(start: u32, end: u32) -> impl Iterator<Item = (usize, u64)> {
+pub(super) fn words_of(start: u32, end: u32) -> impl Iterator<Item = (usize, u64)> {
     let (start, end) = (start as usize, end as usize);
     let below = |bits: usize| if bits == BITS { u64::MAX } else { (1 << bits) - 1 };
     (start / BITS..end.div_ceil(BITS)).map(move |index| {
@@ -179,6 +202,14 @@ fn words_of(start: u32, end: u32) -> impl Iterator<Item = (usize, u64)> {
 pub(crate) struct Runs<'a> {
     words: &'a [u64],
     at: usize,
+    end: usize,
+}
+
+impl<'a> Runs<'a> {
+    /// The runs of `words` inside `start..end`.
+    pub(crate) const fn new(words: &'a [u64], start: u32, end: u32) -> Self {
+        Self { words, at: start as usize, end: end as usize }
+    }
 }
 
 impl Runs<'_> {
@@ -199,12 +230,59 @@ impl Iterator for Runs<'_> {
 
     #[expect(clippy::cast_possible_truncation, reason = "a row has at most MAX_EDGE pixels")]
     fn next(&mut self) -> Option<(u32, u32)> {
-        let start = self.next_bit(0)?;
+        let start = self.next_bit(0).filter(|start| *start < self.end)?;
         self.at = start;
-        let end = self.next_bit(u64::MAX).unwrap_or(self.words.len() * BITS);
+        let end = self.next_bit(u64::MAX).unwrap_or(self.words.len() * BITS).min(self.end);
         self.at = end;
         Some((start as u32, end as u32))
     }
+}
+
+/// Gives `each` the set bits of a row, joined where at most `gap` lie between two, as `(start,
+/// end)`.
+pub(crate) fn segments(row: &[u64], gap: u32, each: impl FnMut(u32, u32)) {
+    // The usual gap as a constant: its shifts are unrolled.
+    match gap {
+        8 => joined(row, gap, |word| dilated(word, 8), each),
+        _ => joined(row, gap, |word| dilated(word, gap), each),
+    }
+}
+
+/// Goes a word at a time: `dilated` tells which set bits of a word are near one another.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "a row has at most MAX_EDGE pixels")]
+fn joined(row: &[u64], gap: u32, dilated: impl Fn(u64) -> u64, mut each: impl FnMut(u32, u32)) {
+    let mut open: Option<(u32, u32)> = None;
+    for (index, &word) in row.iter().enumerate() {
+        let (column, mut word) = (index as u32 * u64::BITS, word);
+        while word != 0 {
+            let first = word.trailing_zeros();
+            let covered = (dilated(word) >> first).trailing_ones();
+            let piece = word & (u64::MAX >> (u64::BITS - covered) << first);
+            word &= !piece;
+            let end = column + u64::BITS - piece.leading_zeros();
+            open = match open {
+                Some((start, last)) if column + first - last <= gap => Some((start, end)),
+                _ => {
+                    open.into_iter().for_each(|(start, end)| each(start, end));
+                    Some((column + first, end))
+                }
+            };
+        }
+    }
+    open.into_iter().for_each(|(start, end)| each(start, end));
+}
+
+/// `word` with every set bit spread over the `by` places above it.
+#[inline]
+fn dilated(mut word: u64, by: u32) -> u64 {
+    let (mut done, by) = (0, by.min(u64::BITS - 1));
+    while done < by {
+        let step = (done + 1).min(by - done);
+        word |= word << step;
+        done += step;
+    }
+    word
 }
 
 #[cfg(test)]
@@ -218,7 +296,7 @@ mod tests {
         for rect in [(0, 1), (60, 10), (127, 1), (128, 64), (199, 1)] {
             mask.set_rect(Rect::new(rect.0, 0, rect.1, 1).unwrap());
         }
-        let runs: Vec<_> = mask.runs(0).collect();
+        let runs: Vec<_> = mask.runs_between(0, 0, 200).collect();
         assert_eq!(runs, [(0, 1), (60, 70), (127, 192), (199, 200)]);
         assert_eq!(mask.count(), 77);
         assert!(mask.get(Point::new(199, 0)) && !mask.get(Point::new(200, 0)));
@@ -246,6 +324,6 @@ mod tests {
         let mut mask = ChangeMask::default();
         mask.clear(Size::new(128, 2).unwrap());
         mask.set_rect(Rect::new(0, 0, 128, 2).unwrap());
-        assert_eq!(mask.runs(1).collect::<Vec<_>>(), [(0, 128)]);
+        assert_eq!(mask.runs_between(1, 0, 128).collect::<Vec<_>>(), [(0, 128)]);
     }
 }

@@ -3,30 +3,23 @@
 //! [`diff`] is one pass over both frames. It only answers per pixel; what a change is, and what is
 //! noise, is judged per cluster in [`areas`](crate::areas).
 
+mod differences;
 mod kernel;
 mod mask;
 mod scope;
 mod tolerance;
 
+pub use differences::Differences;
 pub use mask::ChangeMask;
 pub use scope::Scope;
 pub use tolerance::Tolerance;
 
+pub(crate) use mask::{Runs, segments};
 pub(crate) use scope::Rendered;
 pub(crate) use tolerance::{max_channel_delta, yiq_fraction};
 
 use crate::error::{Error, Result};
 use crate::frame::FrameRef;
-
-/// Where two frames differ.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Differences {
-    /// Pixels further apart than the tolerance.
-    pub changed: ChangeMask,
-    /// Pixels that differ within the tolerance: nothing one by one, a tint or a slow fade when
-    /// there are many of them.
-    pub faint: ChangeMask,
-}
 
 /// Marks in `differences` every pixel of `after` that differs from `before`.
 ///
@@ -42,7 +35,7 @@ pub struct Differences {
 /// after.data_mut()[4] = 9;
 /// let mut differences = Differences::default();
 /// diff(before.as_ref(), after.as_ref(), Tolerance::Exact, &mut differences)?;
-/// assert_eq!(differences.changed.count(), 1);
+/// assert_eq!(differences.changed().count(), 1);
 /// # Ok::<(), seechange::Error>(())
 /// ```
 ///
@@ -62,8 +55,7 @@ pub fn diff(
             after.size()
         )));
     }
-    differences.changed.clear(before.size());
-    differences.faint.clear(before.size());
+    differences.clear(before.size());
     kernel::scan(before, after, tolerance, differences);
     Ok(())
 }

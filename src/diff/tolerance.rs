@@ -42,10 +42,7 @@ impl Tolerance {
         match self {
             Self::Exact => true,
             Self::Channel(limit) => max_channel_delta(before, after) > limit,
-            Self::Yiq(limit) => {
-                let limit = 35215.0 * f64::from(limit) * f64::from(limit);
-                on_backgrounds(before, after, yiq_distance) > limit
-            }
+            Self::Yiq(limit) => on_backgrounds(before, after, yiq_distance) > squared(limit),
             Self::Oklab(limit) => {
                 // The matrices are rounded: black against white comes out a hair above 1.
                 on_backgrounds(before, after, oklab_distance) > f64::from(limit) + 1e-6
@@ -55,11 +52,6 @@ impl Tolerance {
 }
 
 impl Tolerance {
-    /// Whether asking needs more than the largest channel difference.
-    pub(super) const fn is_perceptual(self) -> bool {
-        matches!(self, Self::Yiq(_) | Self::Oklab(_))
-    }
-
     /// Two pixels whose channels differ by at most this much are never further apart than this.
     #[expect(
         clippy::cast_possible_truncation,
@@ -115,13 +107,27 @@ fn blend(pixel: [u8; 4], background: f64) -> [f64; 3] {
         .map(|channel| background + (f64::from(channel) - background) * alpha)
 }
 
+/// Y, I and Q as sums of red, green and blue, and the weight of each one's square.
+pub(super) const YIQ: [([f64; 3], f64); 3] = [
+    ([0.298_895_31, 0.586_622_47, 0.114_482_23], 0.5053),
+    ([0.595_977_99, -0.274_176_10, -0.321_801_89], 0.299),
+    ([0.211_470_17, -0.522_617_11, 0.311_146_94], 0.1957),
+];
+
+/// A limit as the squared distance it stands for.
+pub(super) fn squared(limit: f32) -> f64 {
+    35215.0 * f64::from(limit) * f64::from(limit)
+}
+
 /// Squared distance, 0..=35215.
 fn yiq_distance(a: [f64; 3], b: [f64; 3]) -> f64 {
     let [r, g, b] = [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
-    let y = r * 0.298_895_31 + g * 0.586_622_47 + b * 0.114_482_23;
-    let i = r * 0.595_977_99 - g * 0.274_176_10 - b * 0.321_801_89;
-    let q = r * 0.211_470_17 - g * 0.522_617_11 + b * 0.311_146_94;
-    0.5053 * y * y + 0.299 * i * i + 0.1957 * q * q
+    let square = |([red, green, blue], weight): ([f64; 3], f64)| {
+        let sum = r * red + g * green + b * blue;
+        weight * sum * sum
+    };
+    let [y, i, q] = YIQ.map(square);
+    y + i + q
 }
 
 fn oklab_distance(a: [f64; 3], b: [f64; 3]) -> f64 {

@@ -203,6 +203,13 @@ impl<'a> FrameRef<'a> {
         &self.data[start..start + self.row_bytes()]
     }
 
+    /// The bytes of several rows where nothing lies between them; `None` where something does.
+    pub(crate) fn rows(self, rows: std::ops::Range<u32>) -> Option<&'a [u8]> {
+        let (start, count) = (rows.start as usize * self.stride, rows.len());
+        let packed = self.stride == self.row_bytes() || count == 1;
+        packed.then(|| &self.data[start..start + count * self.row_bytes()])
+    }
+
     /// Red, green, blue, alpha of one pixel; alpha is 255 where the format has none.
     ///
     /// # Panics

@@ -34,7 +34,7 @@ pub fn diff_picture(
     let mut frame = faded(after);
     if let Some((_, bounds, scope)) = &differ.scope {
         darken_outside(&mut frame, &report, *bounds, scope);
-        let changed = &differ.differences.changed;
+        let changed = differ.differences.changed();
         paint(&mut frame, changed, *bounds, bounds.size().rect(), SET_ASIDE);
         for area in &report.areas {
             if let Some(local) = area.rect.moved(-signed(bounds.x()), -signed(bounds.y())) {
@@ -84,8 +84,8 @@ fn darken_outside(frame: &mut Frame, report: &ChangeReport, bounds: Rect, scope:
 /// Colours the pixels of `mask` inside `part`; both are seen from the corner of `bounds`.
 fn paint(frame: &mut Frame, mask: &ChangeMask, bounds: Rect, part: Rect, colour: [u8; 3]) {
     for y in part.y()..part.bottom() {
-        for (start, end) in mask.runs(y) {
-            for x in start.max(part.x())..end.min(part.right()) {
+        for (start, end) in mask.runs_between(y, part.x(), part.right()) {
+            for x in start..end {
                 let point = Point::new(bounds.x() + x, bounds.y() + y);
                 pixel_mut(frame, point)[..3].copy_from_slice(&colour);
             }

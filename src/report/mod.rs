@@ -239,13 +239,8 @@ fn leave_out(differences: &mut Differences, scope: &Rendered) -> u64 {
     if scope.is_everything() {
         return 0;
     }
-    [&mut differences.changed, &mut differences.faint]
-        .into_iter()
-        .map(|mask| {
-            mask.retain(&scope.inside);
-            mask.retain(&scope.compared)
-        })
-        .sum()
+    differences.retain(&scope.inside);
+    differences.retain(&scope.compared)
 }
 
 /// `point` as seen from the corner of `bounds`; outside, the nearest corner does.

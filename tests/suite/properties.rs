@@ -64,7 +64,7 @@ fn preset() -> impl Strategy<Value = Preset> {
 fn changed(before: &Frame, after: &Frame, tolerance: Tolerance) -> ChangeMask {
     let mut differences = Differences::default();
     diff(before.as_ref(), after.as_ref(), tolerance, &mut differences).unwrap();
-    differences.changed
+    differences.changed().clone()
 }
 
 fn report(pair: &Pair, options: &DiffOptions) -> ChangeReport {

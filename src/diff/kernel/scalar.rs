@@ -2,38 +2,38 @@
 
 use crate::diff::Tolerance;
 use crate::diff::tolerance::{equal, max_channel_delta};
-use crate::frame::PixelFormat;
+use crate::frame::{BYTES_PER_PIXEL, PixelFormat};
 
-use super::{Bits, Pixel, blocks};
+use super::{BLOCK, Bits, Line, Pair};
 
-/// Answers at most 64 pixels of one format.
-pub(super) fn block(before: &[Pixel], after: &[Pixel], format: PixelFormat, limit: u8) -> Bits {
-    let mut bits = Bits::default();
-    for (bit, (&before, &after)) in before.iter().zip(after).enumerate() {
-        let (before, after) = (format.rgba(before), format.rgba(after));
-        let unequal = !equal(before, after);
-        bits.unequal |= u64::from(unequal) << bit;
-        bits.over |= u64::from(unequal && max_channel_delta(before, after) > limit) << bit;
-    }
-    bits
-}
-
-/// Answers a row whose sides have different channel orders.
-pub(super) fn mixed_row(
-    before: &[u8],
-    before_format: PixelFormat,
-    after: &[u8],
+/// Answers a line whose sides may have different channel orders; says whether any of its pixels
+/// differ.
+pub(super) fn line(
+    pair: Pair<'_>,
     after_format: PixelFormat,
     tolerance: Tolerance,
-    changed: &mut [u64],
-    faint: &mut [u64],
-) {
-    for (index, (before, after)) in blocks(before, after).enumerate() {
+    mut line: Line<'_>,
+) -> bool {
+    let mut any = false;
+    let (before, _) = pair.before.as_chunks::<BYTES_PER_PIXEL>();
+    let (after, _) = pair.after.as_chunks::<BYTES_PER_PIXEL>();
+    for (index, (before, after)) in before.chunks(BLOCK).zip(after.chunks(BLOCK)).enumerate() {
+        let mut bits = Bits::default();
         for (bit, (&before, &after)) in before.iter().zip(after).enumerate() {
-            let (before, after) = (before_format.rgba(before), after_format.rgba(after));
-            let over = tolerance.differs(before, after);
-            changed[index] |= u64::from(over) << bit;
-            faint[index] |= u64::from(!over && !equal(before, after)) << bit;
+            let (before, after) = (pair.format.rgba(before), after_format.rgba(after));
+            if equal(before, after) {
+                continue;
+            }
+            let delta = max_channel_delta(before, after);
+            bits.unequal |= 1 << bit;
+            bits.largest = bits.largest.max(delta);
+            if tolerance.differs(before, after) {
+                bits.over |= 1 << bit;
+                bits.largest_over = bits.largest_over.max(delta);
+            }
         }
+        any |= bits.unequal != 0;
+        line.put(index, bits);
     }
+    any
 }
