@@ -8,7 +8,7 @@ mod boxes;
 mod cluster;
 mod noise;
 
-use crate::diff::Differences;
+use crate::diff::{Antialiasing, ChangeMask, Differences};
 use crate::frame::FrameRef;
 use crate::geometry::{MAX_EDGE, Point, Rect};
 
@@ -45,7 +45,9 @@ pub struct Ignored {
     pub masked_pixels: u64,
     /// Pixels that differ by less than the tolerance.
     pub faint_pixels: u64,
-    /// Clusters that are anti-aliasing or sub-pixel jitter along an edge both frames have.
+    /// Clusters that are anti-aliasing or sub-pixel jitter along an edge both frames have; under
+    /// [`Antialiasing::Pixel`] the pixels set aside one by one, gathered into clusters, whose boxes
+    /// may overlap those of areas.
     pub antialiased: Vec<Spot>,
     /// Clusters with too few pixels.
     pub specks: Vec<Spot>,
@@ -63,8 +65,11 @@ pub struct AreaRules {
     pub speck_pixels: u64,
     /// Whether a thin, solid, upright bar is set aside as a caret.
     pub carets: bool,
-    /// Whether anti-aliasing and sub-pixel jitter along an existing edge are set aside.
-    pub antialiasing: bool,
+    /// Whether anti-aliasing and sub-pixel jitter along an existing edge are set aside, and how.
+    /// What [`Antialiasing::Pixel`] sets aside is no part of the differences areas are made of:
+    /// [`set_aside_antialiasing`](crate::diff::set_aside_antialiasing) has gone over them before,
+    /// as [`Differ`](crate::Differ) sees to.
+    pub antialiasing: Antialiasing,
     /// Many pixels changed by less than the tolerance, all in one direction, are a change when
     /// they differ by at least this much on average (a tint, a fade), in channel levels.
     pub tint_levels: f32,
@@ -78,7 +83,7 @@ impl AreaRules {
         merge_gap_px: 8,
         speck_pixels: 0,
         carets: false,
-        antialiasing: false,
+        antialiasing: Antialiasing::Count,
         tint_levels: 0.0,
         scale: 1.0,
     };
@@ -116,6 +121,7 @@ impl AreaFinder {
         self.promote_tints(differences, before, after, rules);
         let mut found = Found::default();
         found.ignored.faint_pixels = differences.faint().count();
+        found.ignored.antialiased = self.spots(differences.antialiased(), rules);
         if differences.changed().is_empty() {
             return found;
         }
@@ -145,6 +151,16 @@ impl AreaFinder {
         order(&mut areas, input_point);
         found.areas = areas;
         found
+    }
+
+    /// The clusters of pixels that were set aside one by one.
+    fn spots(&mut self, mask: &ChangeMask, rules: &AreaRules) -> Vec<Spot> {
+        if mask.is_empty() {
+            return Vec::new();
+        }
+        self.clusters.gather(mask, scaled(rules.merge_gap_px, rules.scale));
+        let spot = |cluster: &Cluster| Spot { rect: cluster.rect, pixels: cluster.pixels };
+        self.clusters.all().iter().map(spot).collect()
     }
 
     /// Moves faint clusters that are a tint from the faint mask to the changed one.

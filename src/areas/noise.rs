@@ -4,7 +4,7 @@
 //! hardly more than its own anti-aliasing. So noise must pass two tests: no pixel differs by much,
 //! and every pixel lies on an edge that the other frame has too.
 
-use crate::diff::yiq_fraction;
+use crate::diff::{Antialiasing, yiq_fraction};
 use crate::frame::{BYTES_PER_PIXEL, FrameRef, PixelFormat};
 use crate::geometry::{Point, Rect, Size};
 
@@ -48,7 +48,8 @@ pub(super) fn judge(
         Judgement::Caret
     } else if cluster.pixels < rules.speck_pixels {
         Judgement::Speck
-    } else if rules.antialiasing && is_antialiasing(members, before, after) {
+    } else if rules.antialiasing == Antialiasing::Cluster && is_antialiasing(members, before, after)
+    {
         Judgement::Antialiasing
     } else {
         Judgement::Change
@@ -68,7 +69,7 @@ pub(super) fn is_tint(
     }
     let mut all = Drift::default();
     members.runs().for_each(|(y, start, end)| all.add(before, after, y, start, end));
-    if rules.antialiasing {
+    if rules.antialiasing != Antialiasing::Count {
         return all.is_coherent(rules) && !is_on_edges(cluster, members, before, after);
     }
     all.is_coherent(rules) || is_tint_by_parts(cluster, members, before, after, rules)

@@ -13,6 +13,7 @@ use crate::geometry::{Point, Size};
 pub struct Differences {
     changed: ChangeMask,
     faint: ChangeMask,
+    antialiased: ChangeMask,
     /// For each word that has a pixel: the largest difference of a channel among its changed
     /// pixels, or among the faint ones where it has only such; nothing where pixels came or went
     /// after the pass.
@@ -31,6 +32,13 @@ impl Differences {
     #[must_use]
     pub const fn faint(&self) -> &ChangeMask {
         &self.faint
+    }
+
+    /// Pixels that [`set_aside_antialiasing`](crate::diff::set_aside_antialiasing) took from the
+    /// changed ones; empty where it was not asked.
+    #[must_use]
+    pub const fn antialiased(&self) -> &ChangeMask {
+        &self.antialiased
     }
 
     /// Leaves only the pixels that are also set in `scope`, a mask of the same size; says how many
@@ -55,6 +63,9 @@ impl Differences {
     pub(super) fn clear(&mut self, size: Size) {
         self.changed.clear(size);
         self.faint.clear(size);
+        if self.antialiased.size().is_some() {
+            self.antialiased.clear(size);
+        }
         // A peak is read only where its word has a pixel, and written with it.
         self.peaks.resize(self.changed.words().len(), UNKNOWN);
     }
@@ -88,6 +99,28 @@ impl Differences {
             }
             faint[index] &= !promoted;
             changed[index] |= promoted;
+        }
+    }
+
+    /// Moves the changed pixels that `is_antialiased` to those of their own.
+    pub(super) fn set_aside(&mut self, is_antialiased: impl Fn(Point) -> bool) {
+        let Some(size) = self.changed.size() else { return };
+        self.antialiased.clear(size);
+        for y in self.changed.touched() {
+            let words = self.changed.words_of_row(y);
+            for (start, end) in self.changed.runs_between(y, 0, size.width()) {
+                let points = (start..end).map(|x| Point::new(x, y));
+                points.filter(|&point| is_antialiased(point)).for_each(|point| {
+                    self.antialiased.set(point);
+                });
+            }
+            let peaks = self.antialiased.row(y).iter().zip(&mut self.peaks[words]);
+            for (word, (gone, peak)) in self.changed.row_mut(y).iter_mut().zip(peaks) {
+                if *word & gone != 0 {
+                    *peak = UNKNOWN;
+                }
+                *word &= !gone;
+            }
         }
     }
 
@@ -158,7 +191,10 @@ impl PartialEq for Differences {
             let read = words.filter(|((changed, faint), _)| **changed | **faint != 0);
             read.map(|(_, peak)| *peak).collect::<Vec<u8>>()
         };
-        self.changed == other.changed && self.faint == other.faint && peaks(self) == peaks(other)
+        self.changed == other.changed
+            && self.faint == other.faint
+            && self.antialiased == other.antialiased
+            && peaks(self) == peaks(other)
     }
 }
 

@@ -3,12 +3,17 @@
 //! [`diff`] is one pass over both frames. It only answers per pixel; what a change is, and what is
 //! noise, is judged per cluster in [`areas`](crate::areas).
 
+mod antialiasing;
+mod blend;
 mod differences;
 mod kernel;
 mod mask;
+mod oklab;
 mod scope;
 mod tolerance;
+mod yiq;
 
+pub use antialiasing::{Antialiasing, set_aside_antialiasing};
 pub use differences::Differences;
 pub use mask::ChangeMask;
 pub use scope::Scope;

@@ -35,7 +35,11 @@ pub fn diff_picture(
     if let Some((_, bounds, scope)) = &differ.scope {
         darken_outside(&mut frame, &report, *bounds, scope);
         let changed = differ.differences.changed();
+        let antialiased = differ.differences.antialiased();
         paint(&mut frame, changed, *bounds, bounds.size().rect(), SET_ASIDE);
+        if !antialiased.is_empty() {
+            paint(&mut frame, antialiased, *bounds, bounds.size().rect(), SET_ASIDE);
+        }
         for area in &report.areas {
             if let Some(local) = area.rect.moved(-signed(bounds.x()), -signed(bounds.y())) {
                 paint(&mut frame, changed, *bounds, local, CHANGED);

@@ -29,7 +29,7 @@ pub use shots::{Role, Shot, shots};
 pub use text::{Naming, Wording};
 
 use crate::areas::{Area, AreaFinder, Found, Ignored, Spot};
-use crate::diff::{Differences, Rendered, diff};
+use crate::diff::{Antialiasing, Differences, Rendered, diff, set_aside_antialiasing};
 use crate::error::Result;
 use crate::frame::FrameRef;
 use crate::geometry::{Point, Rect, Size};
@@ -203,6 +203,10 @@ impl Differ {
         let (before, after) = (before.crop(*bounds)?, after.crop(*bounds)?);
         diff(before, after, self.options.tolerance, &mut self.differences)?;
         let masked_pixels = leave_out(&mut self.differences, scope);
+        if self.options.rules.antialiasing == Antialiasing::Pixel {
+            let tolerance = self.options.tolerance;
+            set_aside_antialiasing(before, after, tolerance, &mut self.differences);
+        }
         let point = self.options.input_point.map(|point| relative(point, *bounds));
         let mut found =
             self.finder.find(&mut self.differences, before, after, &self.options.rules, point);

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use crate::areas::AreaRules;
-use crate::diff::{Scope, Tolerance};
+use crate::diff::{Antialiasing, Scope, Tolerance};
 use crate::error::{Error, Result};
 use crate::geometry::Point;
 
@@ -56,7 +56,7 @@ impl DiffOptions {
             ),
             Preset::Golden => (
                 Tolerance::Yiq(0.1),
-                AreaRules { antialiasing: true, tint_levels: 2.0, ..everything },
+                AreaRules { antialiasing: Antialiasing::Cluster, tint_levels: 2.0, ..everything },
             ),
             Preset::Exact => (Tolerance::Exact, everything),
         };
@@ -81,6 +81,14 @@ impl DiffOptions {
     #[must_use]
     pub fn scope(mut self, scope: Scope) -> Self {
         self.scope = scope;
+        self
+    }
+
+    /// What becomes of changed pixels that are anti-aliasing. Default: `golden` sets clusters of
+    /// them aside, `live` and `exact` count them.
+    #[must_use]
+    pub const fn antialiasing(mut self, antialiasing: Antialiasing) -> Self {
+        self.rules.antialiasing = antialiasing;
         self
     }
 

@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 
-use crate::diff::{Scope, Tolerance};
+use crate::diff::{Antialiasing, Scope, Tolerance};
 use crate::error::{Error, Result};
 use crate::frame::{BYTES_PER_PIXEL, Frame, FrameRef};
 use crate::geometry::{Point, Rect};
@@ -284,7 +284,8 @@ impl Noise {
     /// `None` when no rule of `options` sets anything aside.
     fn new(picture: &Frame, colours: &Colours, options: &DiffOptions) -> Option<Self> {
         let (rules, tolerance) = (options.rules_in_force(), options.tolerance_in_force());
-        if !rules.carets && !rules.antialiasing && rules.speck_pixels == 0 {
+        let counts_all = rules.antialiasing == Antialiasing::Count;
+        if !rules.carets && counts_all && rules.speck_pixels == 0 {
             return None;
         }
         let opaque = colours.iter().filter(|(colour, _)| colour[3] > 0);

@@ -13,6 +13,7 @@ mod diff_command;
 mod fixtures;
 mod formats;
 mod licences;
+mod pixelmatch;
 mod properties;
 mod shared;
 mod waits;

@@ -20,8 +20,8 @@ mod sse2;
 
 use std::ops::Range;
 
-use crate::diff::tolerance::{max_channel_delta, squared};
-use crate::diff::{Differences, Tolerance};
+use crate::diff::tolerance::max_channel_delta;
+use crate::diff::{Differences, Tolerance, yiq};
 use crate::frame::{BYTES_PER_PIXEL, FrameRef, PixelFormat};
 
 use super::differences::{Band, Line};
@@ -37,10 +37,10 @@ const GROUP_BYTES: usize = 16 << 10;
 /// Frames with fewer bytes are compared by one thread: waking others costs more than they save.
 const PARALLEL_BYTES: usize = 6 << 20;
 
-/// [`YIQ`](crate::diff::tolerance::YIQ) in single precision.
+/// The axes of YIQ in single precision.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const YIQ: [([f32; 3], f32); 3] = {
-    let [y, i, q] = crate::diff::tolerance::YIQ;
+    let [y, i, q] = yiq::AXES;
     [single(y), single(i), single(q)]
 };
 
@@ -126,7 +126,7 @@ impl Test {
     fn new(tolerance: Tolerance, format: PixelFormat) -> Self {
         let (metric, yiq_limits) = match tolerance {
             Tolerance::Exact | Tolerance::Channel(_) => (Metric::Channel, [0.0; 2]),
-            Tolerance::Yiq(limit) => (Metric::Yiq, doubtful(squared(limit))),
+            Tolerance::Yiq(limit) => (Metric::Yiq, doubtful(yiq::squared(limit))),
             Tolerance::Oklab(_) => (Metric::Single, [0.0; 2]),
         };
         Self { tolerance, format, limit: tolerance.channel_limit(format), metric, yiq_limits }
@@ -310,9 +310,9 @@ mod tests {
         prop_oneof![
             Just(Tolerance::Exact),
             any::<u8>().prop_map(Tolerance::Channel),
-            (0.0_f32..1.0).prop_map(Tolerance::Yiq),
-            (0.0_f32..0.1).prop_map(Tolerance::Yiq),
-            (0.0_f32..0.4).prop_map(Tolerance::Oklab),
+            (0.0..1.0).prop_map(Tolerance::Yiq),
+            (0.0..0.1).prop_map(Tolerance::Yiq),
+            (0.0..0.4).prop_map(Tolerance::Oklab),
         ]
     }
 
@@ -360,7 +360,7 @@ mod tests {
             let (before, after) = (opaque(before), opaque(after));
             let exact = crate::diff::yiq_fraction(before, after);
             let nearby = f32::from_bits(exact.to_bits().saturating_add_signed(i32::from(off)));
-            let tolerance = Tolerance::Yiq(nearby.clamp(0.0, 1.0));
+            let tolerance = Tolerance::Yiq(f64::from(nearby.clamp(0.0, 1.0)));
             let pair = Pair { format: PixelFormat::Rgba, before: &before, after: &after };
             let oracle = answers(Kernel::Scalar, pair, tolerance);
             for kernel in kernels() {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::diff::{Scope, Tolerance};
+use crate::diff::{Antialiasing, Scope, Tolerance};
 use crate::error::Result;
 use crate::frame;
 use crate::geometry::Rect;
@@ -55,6 +55,11 @@ pub(super) struct CompareArgs {
     /// preset's.
     #[arg(long, value_name = "METRIC:N", allow_hyphen_values = true)]
     pub(super) tolerance: Option<Tolerance>,
+    /// What becomes of changed pixels that are anti-aliasing: cluster (set aside together, when the
+    /// whole cluster is), pixel (each by its neighbours, as pixelmatch does) or count. Default: the
+    /// preset's, which is cluster for golden and count for live and exact.
+    #[arg(long, value_name = "RULE")]
+    pub(super) antialiasing: Option<Antialiasing>,
     /// With at most this many changed pixels the verdict is `same`.
     #[arg(long, value_name = "N", default_value_t = 0, allow_hyphen_values = true)]
     pub(super) max_changed_pixels: u64,
@@ -68,6 +73,9 @@ impl CompareArgs {
             .max_changed_pixels(self.max_changed_pixels);
         if let Some(tolerance) = self.tolerance {
             options = options.tolerance(tolerance);
+        }
+        if let Some(antialiasing) = self.antialiasing {
+            options = options.antialiasing(antialiasing);
         }
         Ok(options)
     }
