@@ -1,10 +1,15 @@
 //! Pictures in files: decoded with their size checked first, encoded as PNG.
 
+mod plausible;
+mod png;
+mod unfilter;
+
 use std::fs;
 use std::io::{self, Cursor, Write as _};
 use std::path::Path;
 
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
+use image::metadata::Orientation;
 use image::{
     DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder, ImageFormat as FileFormat,
     ImageReader,
@@ -14,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::geometry::Size;
 
 use super::{Frame, PixelFormat};
+use png::Png;
 
 /// Files past this many bytes are refused before they are read: 1 GiB.
 const MAX_FILE_BYTES: u64 = 1 << 30;
@@ -22,12 +28,49 @@ const MAX_FILE_BYTES: u64 = 1 << 30;
 /// or GIF; of an animation, the first frame.
 ///
 /// # Errors
-/// When the file cannot be read, is no picture, is damaged, or is larger than
-/// [`MAX_PIXELS`](crate::geometry::MAX_PIXELS); the message names the file and the format.
+/// When the file cannot be read, is no picture, is damaged, declares more pixels than its bytes
+/// can hold, or is larger than [`MAX_PIXELS`](crate::geometry::MAX_PIXELS); the message names the
+/// file and the format.
 pub fn read(path: &Path) -> Result<Frame> {
     let named = |error: Error| error.context(path.display());
     let bytes = read_bytes(path).map_err(named)?;
     decode(&bytes).map_err(named)
+}
+
+/// Two picture files; see [`read_pair`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pair {
+    /// The files are the same byte for byte: pictures of this size, which were not decoded.
+    Identical(Size),
+    /// The picture before and the one after.
+    Decoded(Frame, Frame),
+}
+
+/// Reads two picture files, both at once.
+///
+/// Files that are the same byte for byte show the same picture, so no pixel of them is decoded.
+/// They are still read as far as their container tells: the kind, the size and its limits; of a
+/// PNG that every chunk is there and every critical one matches its checksum, which covers all
+/// of the pixels; of a JPEG that its end is there. What only the pixels of another format would
+/// tell stays unseen.
+///
+/// # Errors
+/// As [`read`], for the file before first.
+pub fn read_pair(before: &Path, after: &Path) -> Result<Pair> {
+    let named = |path: &Path| {
+        let path = path.to_owned();
+        move |error: Error| error.context(path.display())
+    };
+    let (old, new) = rayon::join(|| read_bytes(before), || read_bytes(after));
+    let (old, new) = (old.map_err(named(before))?, new.map_err(named(after))?);
+    if old == new {
+        return PictureFile::open(&old)
+            .and_then(|file| file.size())
+            .map(Pair::Identical)
+            .map_err(named(before));
+    }
+    let (old, new) = rayon::join(|| decode(&old), || decode(&new));
+    Ok(Pair::Decoded(old.map_err(named(before))?, new.map_err(named(after))?))
 }
 
 fn read_bytes(path: &Path) -> Result<Vec<u8>> {
@@ -51,31 +94,76 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>> {
 /// When the bytes are no known format, are damaged, or declare too large a size. The size is
 /// checked before any pixel is allocated.
 pub fn decode(bytes: &[u8]) -> Result<Frame> {
-    if bytes.is_empty() {
-        return Err(Error::file("is empty (0 bytes)"));
+    PictureFile::open(bytes)?.decode()
+}
+
+/// A picture file whose container is whole, as far as its format tells without decoding.
+struct PictureFile<'a> {
+    bytes: &'a [u8],
+    format: FileFormat,
+    png: Option<Png<'a>>,
+}
+
+impl<'a> PictureFile<'a> {
+    fn open(bytes: &'a [u8]) -> Result<Self> {
+        if bytes.is_empty() {
+            return Err(Error::file("is empty (0 bytes)"));
+        }
+        let format = image::guess_format(bytes).map_err(|error| {
+            Error::file("is not a picture (PNG, JPEG, WebP, BMP, TIFF, QOI and GIF are read)")
+                .with_source(error)
+        })?;
+        if format == FileFormat::Jpeg && !is_whole_jpeg(bytes) {
+            return Err(Error::file("is no readable JPEG picture: its end is missing"));
+        }
+        let png = (format == FileFormat::Png).then(|| Png::open(bytes)).transpose()?;
+        Ok(Self { bytes, format, png })
     }
-    let format = image::guess_format(bytes).map_err(|error| {
-        Error::file("is not a picture (PNG, JPEG, WebP, BMP, TIFF, QOI and GIF are read)")
-            .with_source(error)
-    })?;
-    if format == FileFormat::Jpeg && !is_whole_jpeg(bytes) {
-        return Err(Error::file("is no readable JPEG picture: its end is missing"));
+
+    /// The size of the upright picture.
+    fn size(&self) -> Result<Size> {
+        let (mut decoder, size) = self.decoder()?;
+        Ok(match decoder.orientation().map_err(|error| self.damaged(error))? {
+            Orientation::Rotate90
+            | Orientation::Rotate270
+            | Orientation::Rotate90FlipH
+            | Orientation::Rotate270FlipH => Size::new(size.height(), size.width())?,
+            _ => size,
+        })
     }
-    let damaged = |error: image::ImageError| {
+
+    fn decode(&self) -> Result<Frame> {
+        if let Some(plain) = self.png.as_ref().and_then(Png::plain) {
+            plausible::check(self.format, self.bytes, self.png.as_ref(), plain.size()?)?;
+            return plain.decode();
+        }
+        let damaged = |error| self.damaged(error);
+        let (mut decoder, size) = self.decoder()?;
+        decoder.set_limits(limits(size)).map_err(damaged)?;
+        let orientation = decoder.orientation().map_err(damaged)?;
+        let mut picture = DynamicImage::from_decoder(decoder).map_err(damaged)?;
+        picture.apply_orientation(orientation);
+        let rgba = picture.into_rgba8();
+        let size = Size::new(rgba.width(), rgba.height())?;
+        Frame::from_raw(size, PixelFormat::Rgba, rgba.into_raw())
+    }
+
+    /// A decoder that has read the header, and the size as stored, which is plausible.
+    fn decoder(&self) -> Result<(impl ImageDecoder + 'a, Size)> {
+        let decoder = ImageReader::with_format(Cursor::new(self.bytes), self.format)
+            .into_decoder()
+            .map_err(|error| self.damaged(error))?;
+        let (width, height) = decoder.dimensions();
+        let size = Size::new(width, height)?;
+        plausible::check(self.format, self.bytes, self.png.as_ref(), size)?;
+        Ok((decoder, size))
+    }
+
+    fn damaged(&self, error: image::ImageError) -> Error {
         let reason = error.to_string().replace('\n', " ");
-        Error::file(format!("is no readable {} picture: {reason}", name(format))).with_source(error)
-    };
-    let mut decoder =
-        ImageReader::with_format(Cursor::new(bytes), format).into_decoder().map_err(damaged)?;
-    let (width, height) = decoder.dimensions();
-    let size = Size::new(width, height)?;
-    decoder.set_limits(limits(size)).map_err(damaged)?;
-    let orientation = decoder.orientation().map_err(damaged)?;
-    let mut picture = DynamicImage::from_decoder(decoder).map_err(damaged)?;
-    picture.apply_orientation(orientation);
-    let rgba = picture.into_rgba8();
-    let size = Size::new(rgba.width(), rgba.height())?;
-    Frame::from_raw(size, PixelFormat::Rgba, rgba.into_raw())
+        Error::file(format!("is no readable {} picture: {reason}", name(self.format)))
+            .with_source(error)
+    }
 }
 
 /// Whether an end marker follows the last scan: the decoder fills what is missing with grey. In

@@ -10,7 +10,7 @@ mod codec;
 #[cfg(feature = "cli")]
 pub(crate) use codec::write_new;
 #[cfg(feature = "files")]
-pub use codec::{decode, encode_png, read, write_png};
+pub use codec::{Pair, decode, encode_png, read, read_pair, write_png};
 
 #[cfg(feature = "pictures")]
 use std::borrow::Cow;

@@ -44,15 +44,33 @@ pub(crate) fn show(
         Some(folder) => write(report, before, after, folder, showing.diff)?,
         None => Vec::new(),
     };
+    Ok(tell(report, &written, showing))
+}
+
+/// Tells that nothing changed; the pictures an earlier run left in the folder go.
+///
+/// # Errors
+/// When they cannot be removed.
+pub(crate) fn show_same(report: &ChangeReport, showing: Showing<'_>) -> Result<Shown> {
+    if let Some(folder) = showing.out {
+        write_pictures(folder, &[])?;
+    }
+    Ok(tell(report, &[], showing))
+}
+
+fn tell(report: &ChangeReport, written: &[Written], showing: Showing<'_>) -> Shown {
     let shots: Vec<Shot> = written.iter().map(|(shot, _)| *shot).collect();
     let mut wording = Wording::new().pictures(&shots, Naming::Files);
     if let Some(looked) = showing.within {
         wording = wording.within(looked);
     }
     let text = report.sentences_with(&wording);
-    let json = wire::diff(report, &text, &written);
-    Ok(Shown { text, json })
+    let json = wire::diff(report, &text, written);
+    Shown { text, json }
 }
+
+/// A picture and where it lies.
+type Written = (Shot, Option<PathBuf>);
 
 fn write(
     report: &ChangeReport,
@@ -60,7 +78,7 @@ fn write(
     after: FrameRef<'_>,
     folder: &Path,
     diff: Option<&DiffOptions>,
-) -> Result<Vec<(Shot, Option<PathBuf>)>> {
+) -> Result<Vec<Written>> {
     let mut drawn = pictures(report, before, after)?;
     // Of frames of two sizes the overview tells all there is to see.
     let comparable = !drawn.is_empty() && before.size() == after.size();

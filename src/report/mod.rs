@@ -190,6 +190,18 @@ impl Differ {
         Ok(report)
     }
 
+    /// The answer for two frames of `size` known to be the same, such as those of two files of the
+    /// same bytes.
+    ///
+    /// # Errors
+    /// As [`compare`].
+    pub fn identical(&mut self, size: Size) -> Result<ChangeReport> {
+        let mut report = empty_report(size, size);
+        self.render_scope(size)?;
+        report.compared_pixels = self.scope.as_ref().map_or(0, |(.., scope)| scope.pixels);
+        Ok(report)
+    }
+
     /// Compares the bounding box of the scope, and gives the places in whole-frame pixels.
     fn find(
         &mut self,

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::error::Result;
-use crate::frame;
-use crate::front::change::{Showing, show};
-use crate::report::{Preset, Verdict, compare};
+use crate::frame::{self, Pair};
+use crate::front::change::{Showing, show, show_same};
+use crate::report::{Differ, Preset, Verdict};
 
 use super::args::{CompareArgs, OutputArgs};
 use super::output::Answer;
@@ -34,12 +34,19 @@ pub(super) struct DiffArgs {
 }
 
 pub(super) fn run(args: &DiffArgs) -> Result<Answer> {
-    let (before, after) = rayon::join(|| frame::read(&args.before), || frame::read(&args.after));
-    let (before, after) = (before?, after?);
     let options = args.compare.options(Preset::Golden)?.common_part(args.common_part);
-    let report = compare(before.as_ref(), after.as_ref(), &options)?;
     let showing = Showing { out: args.output.out.as_deref(), diff: Some(&options), within: None };
-    let shown = show(&report, before.as_ref(), after.as_ref(), showing)?;
-    let code = u8::from(report.verdict != Verdict::Same);
+    let mut differ = Differ::new(options.clone());
+    let (verdict, shown) = match frame::read_pair(&args.before, &args.after)? {
+        Pair::Identical(size) => {
+            let report = differ.identical(size)?;
+            (report.verdict, show_same(&report, showing)?)
+        }
+        Pair::Decoded(before, after) => {
+            let report = differ.compare(before.as_ref(), after.as_ref())?;
+            (report.verdict, show(&report, before.as_ref(), after.as_ref(), showing)?)
+        }
+    };
+    let code = u8::from(verdict != Verdict::Same);
     Ok(Answer { text: shown.text, json: shown.json, code })
 }

@@ -1,0 +1,130 @@
+//! Whether a file can hold the picture its header declares, before anything is allocated for it.
+//!
+//! A few kilobytes that declare 16000x16000 pixels would cost a gigabyte before the decoder notices
+//! that there are none. Every compression has a most it can do, which bounds from below how many
+//! bytes a picture takes; a file smaller than that is refused. Where a format has no such bound, a
+//! generous one is set for pictures past the size of any screen.
+
+use image::ImageFormat;
+
+use crate::error::{Error, Result};
+use crate::geometry::Size;
+
+use super::png::Png;
+
+/// Pictures up to this many pixels are never refused: they cost 16 MiB.
+const SMALL: u64 = 1 << 22;
+/// As [`SMALL`], where a blank picture of any size takes a few bytes: 128 MiB.
+const SCREEN: u64 = 1 << 25;
+
+/// What a format can do at best.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Bound {
+    /// A picture with no more pixels is always plausible.
+    free_pixels: u64,
+    /// A larger one takes at least this many bits.
+    pixels_per_bit: f64,
+}
+
+/// # Errors
+/// When `bytes` are too few for a picture of `size`.
+pub(super) fn check(
+    format: ImageFormat,
+    bytes: &[u8],
+    png: Option<&Png<'_>>,
+    size: Size,
+) -> Result<()> {
+    let bound = bound(format, bytes, png);
+    if size.pixels() <= bound.free_pixels || size.pixels() <= most(bound, bytes.len()) {
+        return Ok(());
+    }
+    Err(Error::file(format!(
+        "is no readable {} picture: it declares {size} pixels, more than its {} bytes can hold",
+        super::name(format),
+        bytes.len()
+    )))
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "files have less than 2^31 bytes, and the rest saturates"
+)]
+fn most(bound: Bound, bytes: usize) -> u64 {
+    (bytes as f64 * 8.0 * bound.pixels_per_bit) as u64
+}
+
+fn bound(format: ImageFormat, bytes: &[u8], png: Option<&Png<'_>>) -> Bound {
+    let small = |pixels_per_bit| Bound { free_pixels: SMALL, pixels_per_bit };
+    let loose = Bound { free_pixels: SCREEN, pixels_per_bit: DEFLATE };
+    match format {
+        ImageFormat::Png => small(png.map_or(DEFLATE, |png| DEFLATE / png.bits_per_pixel())),
+        ImageFormat::Jpeg => small(jpeg(bytes).unwrap_or(JPEG_AT_MOST)),
+        // A code of at most 12 bits stands for at most 4096 pixels, and the first 4096 codes for
+        // fewer still.
+        ImageFormat::Gif => small(4096.0 / 8.0),
+        // One byte repeats a pixel up to 62 times.
+        ImageFormat::Qoi => small(62.0 / 8.0),
+        ImageFormat::Bmp => bmp(bytes).map_or(loose, small),
+        // A macroblock of 16x16 pixels names its two kinds of prediction, with fixed chances that
+        // cost it at least one bit together (RFC 6386, 11.2).
+        ImageFormat::WebP if bytes.get(12..16) == Some(b"VP8 ") => small(256.0),
+        // Lossless WebP and fax in TIFF store a blank picture in nothing.
+        _ => loose,
+    }
+}
+
+/// A deflate stream grows at most 1032-fold (258 bytes from two codes of one bit), so this is what
+/// one bit gives at one bit a pixel.
+const DEFLATE: f64 = 1032.0;
+
+/// One bit for a block of 8x8 samples, of the component that covers most: 8x32 pixels.
+const JPEG_AT_MOST: f64 = 256.0;
+
+/// Pixels a bit of this JPEG can give: every block of 8x8 samples takes a bit for its mean, and
+/// unless progressive scans come back to it another for the end of the block.
+fn jpeg(bytes: &[u8]) -> Option<f64> {
+    let (marker, header) = jpeg_frame(bytes)?;
+    let [_precision, _, _, _, _, count, components @ ..] = header else { return None };
+    let factors = components.chunks_exact(3).take(usize::from(*count)).map(|one| one[1]);
+    let (mut widest, mut tallest, mut blocks) = (1, 1, 0.0);
+    for (horizontal, vertical) in factors.map(|both| (both >> 4, both & 15)) {
+        (widest, tallest) = (widest.max(horizontal), tallest.max(vertical));
+        blocks += f64::from(horizontal) * f64::from(vertical);
+    }
+    let bits_a_block = if marker == 0xC2 { 1.0 } else { 2.0 };
+    let pixels = 64.0 * f64::from(widest) * f64::from(tallest);
+    (blocks >= 1.0).then(|| pixels / (blocks * bits_a_block))
+}
+
+/// The kind and the contents of the frame header.
+fn jpeg_frame(bytes: &[u8]) -> Option<(u8, &[u8])> {
+    let mut rest = bytes.get(2..)?;
+    loop {
+        let [0xFF, marker, tail @ ..] = rest else { return None };
+        match marker {
+            // Padding, and markers without contents.
+            0xFF => rest = &rest[1..],
+            0x01 | 0xD0..=0xD8 => rest = tail,
+            _ => {
+                let length = usize::from(u16::from_be_bytes(*tail.first_chunk()?));
+                let contents = tail.get(2..length)?;
+                if matches!(marker, 0xC0..=0xC2) {
+                    return Some((*marker, contents));
+                }
+                rest = tail.get(length..)?;
+            }
+        }
+    }
+}
+
+/// Pixels a bit of this BMP gives, when it is not compressed.
+fn bmp(bytes: &[u8]) -> Option<f64> {
+    let short = |at: usize| Some(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
+    let is_old = short(14)? == 12;
+    let depth = short(if is_old { 24 } else { 28 })?;
+    // 0 is none, 3 and 6 say where the channels lie.
+    let is_stored = is_old || matches!(short(30)?, 0 | 3 | 6);
+    is_stored.then(|| 1.0 / f64::from(depth.max(1)))
+}
