@@ -69,6 +69,37 @@ fn verdicts_and_exit_codes() {
 }
 
 #[test]
+fn files_of_the_same_bytes_are_answered_as_equal_pixels_are() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    let mut bytes = fs::read(path("box.png")).unwrap();
+    fs::write(path("copy.png"), &bytes).unwrap();
+    bytes.push(0);
+    fs::write(path("longer.png"), bytes).unwrap();
+    for more in [
+        vec![],
+        vec!["--region", "10,10,50,50", "--ignore", "0,0,20,20"],
+        vec!["--region", "190,0,20,10"],
+        vec!["--ignore", "0,0,200,100"],
+        vec!["--mask", "taller.png"],
+        vec!["--out", "shown"],
+    ] {
+        let diff = |after: &str| {
+            let drawn =
+                seechange(folder.path(), &["diff", "white.png", "box.png", "--out", "shown"]);
+            assert_eq!(drawn.code, Some(1));
+            let fixed = ["diff", "box.png", after, "--json"];
+            let arguments: Vec<&str> = fixed.into_iter().chain(more.iter().copied()).collect();
+            let answer = seechange(folder.path(), &arguments);
+            let pictures = fs::read_dir(path("shown")).unwrap().count();
+            (answer.code, answer.json(), answer.stderr, pictures)
+        };
+        assert_eq!(diff("copy.png"), diff("longer.png"), "{more:?}");
+        assert_eq!(diff("copy.png"), diff("box.png"), "{more:?}");
+    }
+}
+
+#[test]
 fn the_json_names_every_area_and_picture() {
     let folder = folder();
     let answer =

@@ -22,7 +22,7 @@ const SCREEN: u64 = 1 << 25;
 struct Bound {
     /// A picture with no more pixels is always plausible.
     free_pixels: u64,
-    /// A larger one takes at least this many bits.
+    /// Of a larger one each bit of the file gives at most this many pixels.
     pixels_per_bit: f64,
 }
 
@@ -127,4 +127,64 @@ fn bmp(bytes: &[u8]) -> Option<f64> {
     // 0 is none, 3 and 6 say where the channels lie.
     let is_stored = is_old || matches!(short(30)?, 0 | 3 | 6);
     is_stored.then(|| 1.0 / f64::from(depth.max(1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn jpeg_header(kind: u8, samplings: &[u8]) -> Vec<u8> {
+        let count = u8::try_from(samplings.len()).unwrap();
+        let mut bytes = vec![0xFF, 0xD8, 0xFF, 0xE0, 0, 4, 1, 1, 0xFF, 0xFF, kind];
+        bytes.extend([0, 8 + 3 * count, 8, 0, 16, 0, 16, count]);
+        samplings.iter().zip(1..).for_each(|(sampling, id)| bytes.extend([id, *sampling, 0]));
+        bytes
+    }
+
+    #[test]
+    fn a_jpeg_takes_bits_for_every_block() {
+        for (kind, samplings, pixels_per_bit) in [
+            (0xC0, &[0x11][..], 32.0),
+            (0xC0, &[0x11, 0x11, 0x11], 64.0 / 6.0),
+            (0xC0, &[0x22, 0x11, 0x11], 256.0 / 12.0),
+            (0xC2, &[0x22, 0x11, 0x11], 256.0 / 6.0),
+        ] {
+            assert_eq!(jpeg(&jpeg_header(kind, samplings)), Some(pixels_per_bit), "{samplings:?}");
+        }
+        assert_eq!(jpeg(&[0xFF, 0xD8, 0xFF, 0xDA, 0, 2]), None);
+    }
+
+    #[test]
+    fn few_bytes_hold_few_pixels() {
+        let (png, webp) = (b"\x89PNG\r\n\x1a\n".as_slice(), b"RIFF....WEBPVP8L".as_slice());
+        let size = |width, height| Size::new(width, height).unwrap();
+        for (format, bytes, size, ok) in [
+            (ImageFormat::Png, png, size(2048, 2048), true),
+            (ImageFormat::Png, png, size(2048, 2049), false),
+            (ImageFormat::Jpeg, &jpeg_header(0xC0, &[0x22, 0x11, 0x11]), size(16000, 16000), false),
+            (ImageFormat::Qoi, b"qoif", size(16000, 16000), false),
+            (ImageFormat::WebP, webp, size(3840, 2160), true),
+            (ImageFormat::WebP, webp, size(16000, 16000), false),
+            (ImageFormat::WebP, b"RIFF....WEBPVP8 ", size(3840, 2160), false),
+        ] {
+            let checked = check(format, bytes, None, size);
+            assert_eq!(checked.is_ok(), ok, "{format:?} {size}: {checked:?}");
+        }
+        let message = check(ImageFormat::Qoi, b"qoif", None, size(9000, 9000)).unwrap_err();
+        assert_eq!(
+            message.to_string(),
+            "is no readable QOI picture: it declares 9000x9000 pixels, more than its 4 bytes can \
+             hold"
+        );
+    }
+
+    #[test]
+    fn a_bmp_that_is_not_compressed_holds_what_its_depth_says() {
+        let mut bytes = vec![0; 54];
+        bytes[14] = 40;
+        bytes[28] = 24;
+        assert_eq!(bmp(&bytes), Some(1.0 / 24.0));
+        bytes[30] = 1;
+        assert_eq!(bmp(&bytes), None);
+    }
 }

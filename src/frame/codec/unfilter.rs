@@ -194,3 +194,72 @@ fn nearest(left: u8, above: u8, corner: u8) -> u8 {
     let guess = if i16::from(high) <= threshold { low } else { corner };
     if threshold <= i16::from(low) { high } else { guess }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The specification, byte by byte.
+    fn oracle(filter: u8, bpp: usize, filtered: &[u8], above: &[u8]) -> Vec<u8> {
+        let mut row: Vec<u8> = Vec::new();
+        for (at, byte) in filtered.iter().enumerate() {
+            let [left, corner] =
+                [row.as_slice(), above].map(|row| if at < bpp { 0 } else { row[at - bpp] });
+            let guess = match filter {
+                0 => 0,
+                1 => left,
+                2 => above[at],
+                3 => u8::try_from((u16::from(left) + u16::from(above[at])) / 2).unwrap(),
+                _ => closest(i16::from(left), i16::from(above[at]), i16::from(corner)),
+            };
+            row.push(byte.wrapping_add(guess));
+        }
+        row
+    }
+
+    fn closest(left: i16, above: i16, corner: i16) -> u8 {
+        let guess = left + above - corner;
+        let nearest = [left, above, corner].into_iter().min_by_key(|one| (guess - one).abs());
+        u8::try_from(nearest.unwrap()).unwrap()
+    }
+
+    fn widened<const CHANNELS: usize>(row: &[u8]) -> Vec<u8> {
+        row.as_chunks::<CHANNELS>().0.iter().flat_map(|p| whole::<CHANNELS>(stored(p))).collect()
+    }
+
+    /// Rows as screens have them: runs of zeros, and what lies between.
+    fn rows(bytes: usize) -> impl Strategy<Value = Vec<(u8, Vec<u8>)>> {
+        let byte = prop_oneof![20 => Just(0), 2 => 0..4_u8, 1 => any::<u8>()];
+        prop::collection::vec((0..5_u8, prop::collection::vec(byte, bytes)), 1..6)
+    }
+
+    fn check<const CHANNELS: usize>(rows: &[(u8, Vec<u8>)]) {
+        let width = rows[0].1.len() / CHANNELS;
+        let (mut above, mut oracle_above) =
+            (row_above_the_first::<CHANNELS>(width), vec![0; width * CHANNELS]);
+        for (filter, filtered) in rows {
+            let mut row = vec![7; width * 4];
+            unfilter::<CHANNELS>(*filter, filtered, &above, &mut row).unwrap();
+            oracle_above = oracle(*filter, CHANNELS, filtered, &oracle_above);
+            assert_eq!(row, widened::<CHANNELS>(&oracle_above), "filter {filter}");
+            above = row;
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn rows_are_what_the_specification_says(
+            rgb in (1..40_usize).prop_flat_map(|width| rows(width * 3)),
+            rgba in (1..40_usize).prop_flat_map(|width| rows(width * 4)),
+        ) {
+            check::<3>(&rgb);
+            check::<4>(&rgba);
+        }
+    }
+
+    #[test]
+    fn a_filter_there_is_not_is_none() {
+        assert_eq!(unfilter::<3>(5, &[1, 2, 3], &[0; 4], &mut [0; 4]), None);
+    }
+}
