@@ -171,13 +171,26 @@ impl Differ {
     /// # Errors
     /// As [`compare`].
     pub fn compare(&mut self, before: FrameRef<'_>, after: FrameRef<'_>) -> Result<ChangeReport> {
+        self.compare_in_stages(before, after, &mut |_| {})
+    }
+
+    /// Compares one pair and tells `done` after each stage: for whoever times them apart.
+    ///
+    /// # Errors
+    /// As [`compare`].
+    pub(crate) fn compare_in_stages(
+        &mut self,
+        before: FrameRef<'_>,
+        after: FrameRef<'_>,
+        done: &mut dyn FnMut(Stage),
+    ) -> Result<ChangeReport> {
         let mut report = empty_report(before.size(), after.size());
         if report.verdict == Verdict::Resized && !self.options.common_part {
             return Ok(report);
         }
         let common = before.size().common(after.size());
         let (before, after) = (before.crop(common.rect())?, after.crop(common.rect())?);
-        let found = self.find(before, after, &mut report.compared_pixels)?;
+        let found = self.find(before, after, &mut report.compared_pixels, done)?;
         report.changed_pixels = found.areas.iter().map(|area| area.changed_pixels).sum();
         report.areas = found.areas;
         report.ignored = found.ignored;
@@ -208,6 +221,7 @@ impl Differ {
         before: FrameRef<'_>,
         after: FrameRef<'_>,
         compared_pixels: &mut u64,
+        done: &mut dyn FnMut(Stage),
     ) -> Result<Found> {
         self.render_scope(before.size())?;
         let Some((_, bounds, scope)) = &self.scope else { return Ok(Found::default()) };
@@ -219,11 +233,13 @@ impl Differ {
             let tolerance = self.options.tolerance;
             set_aside_antialiasing(before, after, tolerance, &mut self.differences);
         }
+        done(Stage::Diff);
         let point = self.options.input_point.map(|point| relative(point, *bounds));
         let mut found =
             self.finder.find(&mut self.differences, before, after, &self.options.rules, point);
         found.ignored.masked_pixels = masked_pixels;
         displace(&mut found, *bounds);
+        done(Stage::Areas);
         Ok(found)
     }
 
@@ -234,6 +250,15 @@ impl Differ {
         }
         Ok(())
     }
+}
+
+/// A part of a comparison that is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Every pixel is compared.
+    Diff,
+    /// The differences are areas, or set aside.
+    Areas,
 }
 
 fn empty_report(before: Size, after: Size) -> ChangeReport {

@@ -6,6 +6,7 @@
 )]
 
 mod act;
+mod bench_command;
 mod command;
 #[cfg(all(feature = "x11", unix))]
 mod desktop;

@@ -2,6 +2,7 @@
 
 mod act;
 mod args;
+mod bench;
 mod capture;
 mod demo;
 mod diff;
@@ -36,6 +37,8 @@ struct Cli {
 enum Command {
     /// Two pictures: verdict, numbered areas, pictures.
     Diff(diff::DiffArgs),
+    /// How long decoding, comparing and drawing two pictures take, beside a memcmp.
+    Bench(bench::BenchArgs),
     /// One look at a surface, as a picture.
     Capture(capture::CaptureArgs),
     /// Waits until something is seen: stable, changed, matches PNG, appears PNG or gone PNG.
@@ -65,6 +68,7 @@ pub fn run() -> ExitCode {
 fn carry_out(command: Command, wants_json: bool) -> Result<ExitCode> {
     let answer = match command {
         Command::Diff(args) => diff::run(&args)?,
+        Command::Bench(args) => bench::run(&args)?,
         Command::Capture(args) => capture::run(&args)?,
         Command::Wait(args) => wait::run(&args, &cancel_on_signal()?)?,
         Command::Act(args) => return act::run(&args),
