@@ -1,15 +1,16 @@
-# The two commands a newcomer needs: `make demo` and `make test`.
+# The commands a newcomer needs: `make demo`, `make test`, and `make peers` to compare with others.
 
 CARGO ?= cargo
 # What the desktop tests drive; installed only when missing.
 DESKTOP_PROGRAMS := Xvfb openbox xterm mousepad dbus-run-session xauth setxkbmap xprop
 DESKTOP_PACKAGES := xvfb openbox xterm mousepad dbus dbus-x11 xauth x11-xkb-utils x11-utils fonts-dejavu-core
 
-.PHONY: help demo test desktop-packages
+.PHONY: help demo test peers desktop-packages
 
 help:
 	@echo 'make demo   the whole loop on a simulated screen: act, wait, see what changed'
 	@echo 'make test   every test; installs a virtual display and real programs when missing'
+	@echo 'make peers  whole processes beside odiff, BlazeDiff and pixelmatch; installs them'
 
 demo:
 	@echo 'Acting on a small simulated application, waiting, and looking at what changed:'
@@ -19,6 +20,9 @@ demo:
 
 test: desktop-packages
 	$(CARGO) test --no-fail-fast -- --include-ignored
+
+peers:
+	$(CARGO) bench --bench peers -- --install
 
 desktop-packages:
 	@missing=; for program in $(DESKTOP_PROGRAMS); do \
