@@ -241,8 +241,9 @@ fn pixel(x: usize, y: usize, width: usize) -> [u8; 3] {
     }
     let (ground, ink) = if is_bar { ([32, 44, 60], 235) } else { ([250, 250, 248], 40) };
     let (column, line) = (x / 9, y / 20);
-    let is_text = x % (width / 3) < width / 4 && y % 20 < 12 && hash(column, line) % 7 > 0;
-    if !is_text || hash(line, 3) % 4 == 0 {
+    let is_text =
+        x % (width / 3) < width / 4 && y % 20 < 12 && !hash(column, line).is_multiple_of(7);
+    if !is_text || hash(line, 3).is_multiple_of(4) {
         return ground;
     }
     // A glyph of 9x12 pixels out of 64, with three shades of ink.

@@ -68,7 +68,7 @@ fn few_bits_hold_the_upper_ones() {
         ("palette2.png", 2),
         ("palette4.png", 4),
     ] {
-        let spread = |grey: u8| (grey >> (8 - bits)) * (255 / ((1_u16 << bits) - 1) as u8);
+        let spread = |grey: u8| (grey >> (8 - bits)) * (255 / (255 >> (8 - bits)));
         check(name, |grey| [spread(grey), spread(grey), spread(grey), 255], 0);
     }
 }
