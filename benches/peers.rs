@@ -248,7 +248,7 @@ fn pixel(x: usize, y: usize, width: usize) -> [u8; 3] {
     }
     // A glyph of 9x12 pixels out of 64, with three shades of ink.
     let glyph = hash(column, line) % 64;
-    match hash(glyph * 97 + x % 9, y % 12) % 8 {
+    match hash(glyph * 97 + x % 9 / 2, y % 12 / 2) % 8 {
         0 | 1 => [ink; 3],
         2 => [ink / 2 + ground[0] / 2; 3],
         3 => [ink / 4 + ground[0] / 4 * 3; 3],
