@@ -82,7 +82,7 @@ fn frames_from_raw_parts(random: &mut Random) {
     let points = (0..size.height()).flat_map(|y| (0..size.width()).map(move |x| Point::new(x, y)));
     for point in points {
         let differs = tolerance.differs(before.rgba(point), after.rgba(point));
-        assert_eq!(differences.changed.get(point), differs, "{tolerance:?} at {point}");
+        assert_eq!(differences.changed().get(point), differs, "{tolerance:?} at {point}");
     }
     reports(random, before, after);
 }
