@@ -317,8 +317,8 @@ impl Random {
         match self.below(4) {
             0 => Tolerance::Exact,
             1 => Tolerance::Channel(self.byte()),
-            2 => Tolerance::Yiq(part * part),
-            _ => Tolerance::Oklab(part * part),
+            2 => Tolerance::Yiq(f64::from(part * part)),
+            _ => Tolerance::Oklab(f64::from(part * part)),
         }
     }
 

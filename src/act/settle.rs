@@ -5,7 +5,7 @@ use crate::clock::{Cancel, Clock};
 use crate::error::Result;
 use crate::frame::{Frame, FrameRef};
 use crate::geometry::Rect;
-use crate::report::{ChangeReport, DiffOptions, Verdict, compare};
+use crate::report::{ChangeReport, DiffOptions, compare};
 use crate::wait::{Condition, Outcome, Source, WaitOptions, wait};
 
 /// Looks until a change since `baseline` has come to rest, or none has come.
@@ -43,11 +43,8 @@ pub(super) fn report(
     report.areas = all.areas.iter().filter(|area| !is_blinking(area)).cloned().collect();
     report.changed_pixels = report.areas.iter().map(|area| area.changed_pixels).sum();
     report.ignored.carets.retain(|spot| !stands(spot));
-    if report.verdict == Verdict::Same
-        && report.changed_pixels > options.max_changed_pixels_in_force()
-    {
-        report.verdict = Verdict::Changed;
-    }
+    report.moved = all.moved;
+    report.judge(options.max_changed_pixels_in_force());
     Ok(report)
 }
 
@@ -56,7 +53,7 @@ mod tests {
     use super::*;
     use crate::frame::PixelFormat;
     use crate::geometry::Size;
-    use crate::report::Preset;
+    use crate::report::{Preset, Verdict};
 
     fn frame(bars: &[Rect]) -> Frame {
         let size = Size::new(200, 100).unwrap();

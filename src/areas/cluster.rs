@@ -40,6 +40,8 @@ pub(super) struct Cluster {
 pub(super) struct Members<'a> {
     segments: &'a [Segment],
     mask: &'a ChangeMask,
+    /// What its places are told from.
+    corner: Point,
 }
 
 impl<'a> Members<'a> {
@@ -47,8 +49,15 @@ impl<'a> Members<'a> {
     /// band, and bands top to bottom.
     pub(super) fn runs(self) -> impl Iterator<Item = (u32, u32, u32)> + 'a {
         rows(self.segments).flat_map(move |(y, start, end)| {
-            self.mask.runs_between(y, start, end).map(move |(start, end)| (y, start, end))
+            let Point { x: left, y: top } = self.corner;
+            let local = move |(start, end)| (y - top, start - left, end - left);
+            self.mask.runs_between(y, start, end).map(local)
         })
+    }
+
+    /// The same pixels seen from the corner of `part`, which holds them.
+    pub(super) const fn within(self, part: Rect) -> Self {
+        Self { corner: Point::new(part.x(), part.y()), ..self }
     }
 
     /// The changed pixels, in the order of the runs.
@@ -62,6 +71,14 @@ fn rows(segments: &[Segment]) -> impl Iterator<Item = (u32, u32, u32)> + Clone +
     segments.iter().flat_map(|&Segment { start, end, top, bottom, .. }| {
         (top..bottom).map(move |y| (y, start, end))
     })
+}
+
+impl Cluster {
+    /// The same cluster seen from the corner of `part`, which holds it, with another count.
+    pub(super) fn within(&self, part: Rect, pixels: u64) -> Option<Self> {
+        let rect = self.rect.moved(-part.x().cast_signed(), -part.y().cast_signed())?;
+        Some(Self { rect, pixels, segments: self.segments.clone() })
+    }
 }
 
 /// All clusters of one mask; keeps its memory from one mask to the next.
@@ -145,7 +162,8 @@ impl Clusters {
 
     /// The pixels of one cluster of `mask`, which is the one they were gathered from.
     pub(super) fn members<'a>(&'a self, cluster: &Cluster, mask: &'a ChangeMask) -> Members<'a> {
-        Members { segments: &self.sorted[cluster.segments.clone()], mask }
+        let corner = Point::new(0, 0);
+        Members { segments: &self.sorted[cluster.segments.clone()], mask, corner }
     }
 
     fn add_band(&mut self, mask: &ChangeMask, rows: Range<u32>, gap: u32) {

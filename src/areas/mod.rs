@@ -6,11 +6,15 @@
 
 mod boxes;
 mod cluster;
+mod moved;
 mod noise;
 
 use crate::diff::{Antialiasing, ChangeMask, Differences};
 use crate::frame::FrameRef;
 use crate::geometry::{MAX_EDGE, Point, Rect};
+
+pub(crate) use moved::{MoveFinder, Pair};
+pub use moved::{Moved, Moves};
 
 use boxes::Holders;
 use cluster::{Cluster, Clusters};
@@ -109,7 +113,9 @@ impl AreaFinder {
     ///
     /// With `input_point` the area at it, else the one nearest to it, comes first; the others (and
     /// without a point all) are ordered largest first, ties top to bottom and left to right.
-    /// Faint pixels that make up a tint are moved to the changed ones.
+    /// Faint pixels that make up a tint are moved to the changed ones. `moves` are the blocks
+    /// whose pixels were taken out of `differences` before: what changed where one of them stood
+    /// is one area, and inside of one noise is judged against what it looked like where it was.
     pub fn find(
         &mut self,
         differences: &mut Differences,
@@ -117,6 +123,7 @@ impl AreaFinder {
         after: FrameRef<'_>,
         rules: &AreaRules,
         input_point: Option<Point>,
+        moves: &Moves,
     ) -> Found {
         self.promote_tints(differences, before, after, rules);
         let mut found = Found::default();
@@ -128,12 +135,24 @@ impl AreaFinder {
         let changed = differences.changed();
         self.clusters.gather(changed, scaled(rules.merge_gap_px, rules.scale));
         let judge = |cluster: &Cluster| {
-            noise::judge(cluster, self.clusters.members(cluster, changed), before, after, rules)
+            self.judge_in_block(cluster, changed, before, after, rules, moves).unwrap_or_else(
+                || {
+                    noise::judge(
+                        cluster,
+                        self.clusters.members(cluster, changed),
+                        before,
+                        after,
+                        rules,
+                    )
+                },
+            )
         };
         let judged: Vec<(&Cluster, Judgement)> =
             self.clusters.all().iter().map(|cluster| (cluster, judge(cluster))).collect();
         let kept = judged.iter().filter(|(_, judgement)| *judgement == Judgement::Change);
-        let boxes = boxes::disjoint(kept.map(|(cluster, _)| cluster.rect).collect());
+        let mut boxes: Vec<Rect> = kept.map(|(cluster, _)| cluster.rect).collect();
+        join_vacated(&mut boxes, moves);
+        let boxes = boxes::disjoint(boxes);
         let mut areas: Vec<Area> = boxes.into_iter().map(empty_area).collect();
         let mut holders = Holders::default();
         for (cluster, judgement) in judged {
@@ -161,6 +180,27 @@ impl AreaFinder {
         self.clusters.gather(mask, scaled(rules.merge_gap_px, rules.scale));
         let spot = |cluster: &Cluster| Spot { rect: cluster.rect, pixels: cluster.pixels };
         self.clusters.all().iter().map(spot).collect()
+    }
+
+    /// Judges a cluster inside a block that moved, or `None` where it lies in none.
+    fn judge_in_block(
+        &self,
+        cluster: &Cluster,
+        changed: &ChangeMask,
+        before: FrameRef<'_>,
+        after: FrameRef<'_>,
+        rules: &AreaRules,
+        moves: &Moves,
+    ) -> Option<Judgement> {
+        let block = moves.blocks.iter().find(|block| block.to.contains_rect(cluster.rect))?;
+        let (before, after) = (before.crop(block.from).ok()?, after.crop(block.to).ok()?);
+        // Some of a change may look as it did before by chance: its size is what does not equal
+        // its source.
+        let around = cluster.rect.grown(BESIDE_PX, after.size());
+        let pixels = cluster.pixels.max(moves.broken_in(around));
+        let local = cluster.within(block.to, pixels)?;
+        let members = self.clusters.members(cluster, changed).within(block.to);
+        Some(noise::judge(&local, members, before, after, rules))
     }
 
     /// Moves faint clusters that are a tint from the faint mask to the changed one.
@@ -205,6 +245,17 @@ fn set_aside(cluster: &Cluster, judgement: Judgement, ignored: &mut Ignored) {
 )]
 pub(crate) fn scaled(length_px: u32, scale: f32) -> u32 {
     ((length_px as f32 * scale).round() as u32).min(MAX_EDGE)
+}
+
+/// How far beside a cluster in a moved block pixels belong to the same change.
+const BESIDE_PX: u32 = 2;
+
+/// Makes one box of those that touch the place a block left.
+fn join_vacated(boxes: &mut Vec<Rect>, moves: &Moves) {
+    for place in moves.blocks.iter().flat_map(Moved::vacated) {
+        let touching = boxes.iter().filter(|rect| rect.intersection(place).is_some());
+        boxes.extend(touching.copied().reduce(Rect::union));
+    }
 }
 
 fn empty_area(rect: Rect) -> Area {
@@ -260,7 +311,14 @@ mod tests {
         let mut differences = Differences::default();
         diff(before.as_ref(), after.as_ref(), Tolerance::Channel(8), &mut differences).unwrap();
         let mut finder = AreaFinder::default();
-        finder.find(&mut differences, before.as_ref(), after.as_ref(), &rules, point)
+        finder.find(
+            &mut differences,
+            before.as_ref(),
+            after.as_ref(),
+            &rules,
+            point,
+            &Moves::default(),
+        )
     }
 
     fn live() -> AreaRules {
@@ -367,6 +425,7 @@ mod tests {
                 after.as_ref(),
                 &rules,
                 None,
+                &Moves::default(),
             );
             assert_eq!(found.areas.len(), areas, "{levels} levels over {side}x{side}");
         }

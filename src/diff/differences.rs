@@ -124,6 +124,15 @@ impl Differences {
         }
     }
 
+    /// Takes those of the 64 pixels of row `y` from `x` on that are set in `bits` out of both masks.
+    pub(crate) fn remove(&mut self, y: u32, x: u32, bits: u64) {
+        self.changed.clear_bits(y, x, bits);
+        self.faint.clear_bits(y, x, bits);
+        let peaks = &mut self.peaks[self.changed.words_of_row(y)];
+        let first = (x / u64::BITS) as usize;
+        peaks.iter_mut().skip(first).take(2).for_each(|peak| *peak = UNKNOWN);
+    }
+
     /// The largest difference of a channel among the changed pixels of some parts of rows, given
     /// as (row, start, end).
     ///

@@ -92,6 +92,34 @@ impl ChangeMask {
         for_words(self.row_mut(y), start, end, |word, bits| *word |= bits);
     }
 
+    /// Clears `start..end` of row `y`, which must lie inside.
+    pub(crate) fn clear_run(&mut self, y: u32, start: u32, end: u32) {
+        for_words(self.row_mut(y), start, end, |word, bits| *word &= !bits);
+    }
+
+    /// The 64 pixels of row `y` from `x` on, the first in the lowest bit; none are set outside.
+    pub(crate) fn bits(&self, y: u32, x: u32) -> u64 {
+        let (first, shift) = (x as usize / BITS, x as usize % BITS);
+        let row = self.row(y);
+        let word = |index: usize| row.get(index).copied().unwrap_or(0);
+        match shift {
+            0 => word(first),
+            _ => word(first) >> shift | word(first + 1) << (BITS - shift),
+        }
+    }
+
+    /// Clears those of the 64 pixels of row `y` from `x` on that are set in `bits`.
+    pub(crate) fn clear_bits(&mut self, y: u32, x: u32, bits: u64) {
+        let (first, shift) = (x as usize / BITS, x as usize % BITS);
+        let row = self.row_mut(y);
+        let high = if shift > 0 { bits >> (BITS - shift) } else { 0 };
+        for (index, bits) in [(first, bits << shift), (first + 1, high)] {
+            if let Some(word) = row.get_mut(index) {
+                *word &= !bits;
+            }
+        }
+    }
+
     /// Leaves only the pixels that are also set in `other`, and says how many went.
     ///
     /// # Panics
@@ -105,6 +133,13 @@ impl ChangeMask {
             *word &= keep;
         }
         gone
+    }
+
+    /// Sets every pixel that is set in `other`, a mask of the same size.
+    pub(crate) fn unite(&mut self, other: &Self) {
+        for y in other.touched() {
+            self.row_mut(y).iter_mut().zip(other.row(y)).for_each(|(word, more)| *word |= more);
+        }
     }
 
     /// Clears every pixel that is set in `other`, a mask of the same size.
@@ -317,6 +352,22 @@ mod tests {
             let rect = Rect::new(rect.0, rect.1, rect.2, rect.3).unwrap();
             assert_eq!(mask.count_in(rect), count, "{rect}");
         }
+    }
+
+    #[test]
+    fn words_of_bits_lie_anywhere() {
+        let mut mask = ChangeMask::default();
+        mask.clear(Size::new(150, 2).unwrap());
+        for (x, width) in [(0, 1), (2, 1), (61, 5), (126, 3), (149, 1)] {
+            mask.set_rect(Rect::new(x, 1, width, 1).unwrap());
+        }
+        for (x, bits) in [(0, 0b101), (60, 0b11_1110), (61, 0b1_1111), (126, 0b111), (149, 1)] {
+            assert_eq!((mask.bits(1, x) & 0x3f, mask.bits(0, x)), (bits, 0), "at {x}");
+        }
+        mask.clear_bits(1, 60, 0b11_0010);
+        mask.clear_bits(1, 149, u64::MAX);
+        let runs: Vec<_> = mask.runs_between(1, 0, 150).collect();
+        assert_eq!(runs, [(0, 1), (2, 3), (62, 64), (126, 129)]);
     }
 
     #[test]

@@ -13,11 +13,15 @@ use super::{ChangeReport, DiffOptions, Differ};
 /// Pixels that changed.
 const CHANGED: [u8; 3] = [226, 0, 96];
 
+/// Pixels that changed because a block moved here.
+const MOVED: [u8; 3] = [0, 92, 214];
+
 /// Pixels that differ and do not count: specks, carets, anti-aliasing.
 const SET_ASIDE: [u8; 3] = [255, 150, 0];
 
 /// Which pixels differ: the frame after, grey and faded, with changed pixels in red, those set
-/// aside (specks, carets, anti-aliasing) in orange, and what the scope leaves out dark.
+/// aside (specks, carets, anti-aliasing) in orange, those explained by a block that moved in blue,
+/// and what the scope leaves out dark.
 ///
 /// Frames of different sizes are compared where they overlap; what only the frame after has counts
 /// as changed.
@@ -36,12 +40,20 @@ pub fn diff_picture(
         darken_outside(&mut frame, &report, *bounds, scope);
         let changed = differ.differences.changed();
         let antialiased = differ.differences.antialiased();
+        let seen = |rect: Rect| rect.moved(-signed(bounds.x()), -signed(bounds.y()));
+        if !report.moved.is_empty() {
+            let mut plain = Differ::new(options.clone().common_part(true).moved(false));
+            plain.compare(before, after)?;
+            for local in report.moved.iter().filter_map(|block| seen(block.to)) {
+                paint(&mut frame, plain.differences.changed(), *bounds, local, MOVED);
+            }
+        }
         paint(&mut frame, changed, *bounds, bounds.size().rect(), SET_ASIDE);
         if !antialiased.is_empty() {
             paint(&mut frame, antialiased, *bounds, bounds.size().rect(), SET_ASIDE);
         }
         for area in &report.areas {
-            if let Some(local) = area.rect.moved(-signed(bounds.x()), -signed(bounds.y())) {
+            if let Some(local) = seen(area.rect) {
                 paint(&mut frame, changed, *bounds, local, CHANGED);
             }
         }
@@ -162,6 +174,23 @@ mod tests {
             } else {
                 let shade = if masked.contains(at) { 100 } else { 0 };
                 [if black { 160 } else { 245 } - shade; 3]
+            };
+            assert_eq!(picture.frame.as_ref().rgba(at)[..3], wanted, "{at}");
+        }
+    }
+
+    #[test]
+    fn a_block_that_moved_is_blue_and_what_it_left_is_red() {
+        let (there, here) = (rect(10, 10, 30, 20), rect(70, 30, 30, 20));
+        let (before, after) = (frame(120, 60, &[there]), frame(120, 60, &[here]));
+        let options = DiffOptions::preset(Preset::Exact);
+        let picture = diff_picture(before.as_ref(), after.as_ref(), &options).unwrap();
+        for (x, y) in (0..60).flat_map(|y| (0..120).map(move |x| (x, y))) {
+            let at = Point::new(x, y);
+            let wanted = match () {
+                () if there.contains(at) => CHANGED,
+                () if here.contains(at) => MOVED,
+                () => [245; 3],
             };
             assert_eq!(picture.frame.as_ref().rgba(at)[..3], wanted, "{at}");
         }

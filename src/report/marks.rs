@@ -4,11 +4,10 @@
 //! A number stands on its outline like a tab, never on the area it names. Where numbers have no
 //! room that no other number or area takes, only the first three are put, for they have crops.
 
-use crate::areas::Area;
 use crate::diff::ChangeMask;
 use crate::geometry::{Rect, Size};
 
-use super::ChangeReport;
+use super::{ChangeReport, Moved};
 
 /// How many areas get crops before and after.
 pub(super) const CROPPED_AREAS: usize = 3;
@@ -58,6 +57,29 @@ impl Style {
     }
 }
 
+/// A block that moved, on a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(feature = "pictures"), expect(dead_code, reason = "drawn with pictures only"))]
+pub(super) struct Way {
+    /// Where it was.
+    pub(super) from: Rect,
+    /// Where it is.
+    pub(super) to: Rect,
+    /// How far it went to the right and down, in pixels of the frame.
+    pub(super) by: (i32, i32),
+}
+
+impl Way {
+    fn on_copy(moved: &Moved, frame: Size, copy: Size) -> Option<Self> {
+        let (from, to) = (on_copy(moved.from, frame, copy)?, on_copy(moved.to, frame, copy)?);
+        Some(Self { from, to, by: moved.displacement() })
+    }
+
+    fn shifted(self, by: i32) -> Option<Self> {
+        Some(Self { from: self.from.moved(by, by)?, to: self.to.moved(by, by)?, ..self })
+    }
+}
+
 /// The marks of an overview, in pixels of the picture with its border.
 #[derive(Clone, Debug)]
 #[cfg_attr(not(feature = "pictures"), expect(dead_code, reason = "drawn with pictures only"))]
@@ -67,6 +89,8 @@ pub(super) struct Marks {
     pub(super) border_px: u32,
     /// The picture's size, border included.
     pub(super) canvas: Size,
+    /// Where each block that moved was, and where it is.
+    pub(super) moved: Vec<Way>,
     /// What each area covers on the picture.
     pub(super) boxes: Vec<Rect>,
     /// The tab of each area's number, where there was room for it.
@@ -82,41 +106,51 @@ impl Marks {
         let copy = scaled_size(report.after, scale);
         let frame = report.after;
         let boxes: Vec<Rect> =
-            report.areas.iter().filter_map(|area| on_copy(area, frame, copy)).collect();
+            report.areas.iter().filter_map(|area| on_copy(area.rect, frame, copy)).collect();
+        let moved: Vec<Way> =
+            report.moved.iter().filter_map(|moved| Way::on_copy(moved, frame, copy)).collect();
         let is_cut = |rect: &Rect| {
             rect.grown(style.ring_px(), copy).pixels() < grown_pixels(*rect, style.ring_px())
         };
-        let border_px = if boxes.iter().any(is_cut) { style.ring_px() } else { 0 };
-        let marks = Self::with_border(style, copy, &boxes, border_px);
+        let mut rects = boxes.iter().chain(moved.iter().flat_map(|way| [&way.from, &way.to]));
+        let border_px = if rects.any(is_cut) { style.ring_px() } else { 0 };
+        let marks = Self::with_border(style, copy, &boxes, &moved, border_px);
         if marks.tabs.iter().take(CROPPED_AREAS).all(Option::is_some) {
             return marks;
         }
-        Self::with_border(style, copy, &boxes, style.ring_px() + style.tab(1).1)
+        Self::with_border(style, copy, &boxes, &moved, style.ring_px() + style.tab(1).1)
     }
 
-    fn with_border(style: Style, copy: Size, boxes: &[Rect], border_px: u32) -> Self {
+    fn with_border(
+        style: Style,
+        copy: Size,
+        boxes: &[Rect],
+        moved: &[Way],
+        border_px: u32,
+    ) -> Self {
         let grow = |edge: u32| edge + 2 * border_px;
         let canvas = Size::new(grow(copy.width()), grow(copy.height())).unwrap_or(copy);
         let shift = border_px.cast_signed();
         let boxes: Vec<Rect> = boxes.iter().filter_map(|rect| rect.moved(shift, shift)).collect();
+        let moved = moved.iter().filter_map(|way| way.shifted(shift)).collect();
         let mut taken = Taken::new(canvas, &boxes, style);
         let tabs =
             (1..).zip(&boxes).map(|(number, rect)| taken.place_tab(number, *rect, style)).collect();
-        Self { style, border_px, canvas, boxes, tabs, inside: taken.inside }
+        Self { style, border_px, canvas, moved, boxes, tabs, inside: taken.inside }
     }
 }
 
-/// The pixels of the copy that show any pixel of the area.
-fn on_copy(area: &Area, frame: Size, copy: Size) -> Option<Rect> {
+/// The pixels of the copy that show any pixel of `rect`.
+fn on_copy(rect: Rect, frame: Size, copy: Size) -> Option<Rect> {
     let down = |at: u32, frame: u32, copy: u32| narrow(u64::from(at) * u64::from(copy), frame);
     let up = |at: u32, frame: u32, copy: u32| {
         narrow(u64::from(at) * u64::from(copy) + u64::from(frame) - 1, frame)
     };
     Rect::from_edges(
-        down(area.rect.x(), frame.width(), copy.width()),
-        down(area.rect.y(), frame.height(), copy.height()),
-        up(area.rect.right(), frame.width(), copy.width()),
-        up(area.rect.bottom(), frame.height(), copy.height()),
+        down(rect.x(), frame.width(), copy.width()),
+        down(rect.y(), frame.height(), copy.height()),
+        up(rect.right(), frame.width(), copy.width()),
+        up(rect.bottom(), frame.height(), copy.height()),
     )
 }
 
@@ -257,7 +291,7 @@ pub(super) fn scaled_size(size: Size, scale: f32) -> Size {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::areas::Ignored;
+    use crate::areas::{Area, Ignored};
     use crate::report::Verdict;
     use proptest::prelude::*;
 

@@ -28,7 +28,9 @@ pub(crate) use resize::copy;
 pub use shots::{Role, Shot, shots};
 pub use text::{Naming, Wording};
 
-use crate::areas::{Area, AreaFinder, Found, Ignored, Spot};
+pub use crate::areas::Moved;
+
+use crate::areas::{Area, AreaFinder, Found, Ignored, MoveFinder, Moves, Pair, Spot};
 use crate::diff::{Antialiasing, Differences, Rendered, diff, set_aside_antialiasing};
 use crate::error::Result;
 use crate::frame::FrameRef;
@@ -39,7 +41,7 @@ use crate::geometry::{Point, Rect, Size};
 pub enum Verdict {
     /// Nothing that counts has changed, or no more than the budget allows.
     Same,
-    /// At least one area has changed.
+    /// At least one area has changed, or a block has moved.
     Changed,
     /// The frames have different sizes.
     Resized,
@@ -57,15 +59,6 @@ impl Verdict {
     }
 }
 
-/// A block that reappears displaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moved {
-    /// Where it was.
-    pub from: Rect,
-    /// Where it is.
-    pub to: Rect,
-}
-
 /// What changed between two frames.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChangeReport {
@@ -81,7 +74,8 @@ pub struct ChangeReport {
     pub changed_pixels: u64,
     /// The areas in order; the first is number 1.
     pub areas: Vec<Area>,
-    /// Blocks that moved; what they uncovered is in `areas`.
+    /// Blocks that moved, the largest first; what they uncovered and what came instead is in
+    /// `areas`. Empty unless [`DiffOptions::moved`] is on.
     pub moved: Vec<Moved>,
     /// What was seen and does not count.
     pub ignored: Ignored,
@@ -92,6 +86,22 @@ impl ChangeReport {
     #[must_use]
     pub fn changed_ratio(&self) -> f64 {
         ratio(self.changed_pixels, self.compared_pixels)
+    }
+
+    /// How many differing pixels are explained by blocks that moved. With `changed_pixels` and what
+    /// is ignored they sum to every pixel that differs.
+    #[must_use]
+    pub fn moved_pixels(&self) -> u64 {
+        self.moved.iter().map(|moved| moved.pixels).sum()
+    }
+
+    /// Makes it a change when more pixels changed or moved than the budget allows.
+    pub(crate) fn judge(&mut self, max_changed_pixels: u64) {
+        let is_over = self.changed_pixels + self.moved_pixels() > max_changed_pixels;
+        let is_change = !self.areas.is_empty() || !self.moved.is_empty();
+        if self.verdict == Verdict::Same && is_change && is_over {
+            self.verdict = Verdict::Changed;
+        }
     }
 
     /// Whether over half of the frame lies inside areas: then one whole picture says more than
@@ -140,6 +150,8 @@ pub struct Differ {
     options: DiffOptions,
     differences: Differences,
     finder: AreaFinder,
+    move_finder: MoveFinder,
+    moves: Moves,
     scope: Option<(Size, Rect, Rendered)>,
 }
 
@@ -151,6 +163,8 @@ impl Differ {
             options,
             differences: Differences::default(),
             finder: AreaFinder::default(),
+            move_finder: MoveFinder::default(),
+            moves: Moves::default(),
             scope: None,
         }
     }
@@ -194,12 +208,11 @@ impl Differ {
         report.changed_pixels = found.areas.iter().map(|area| area.changed_pixels).sum();
         report.areas = found.areas;
         report.ignored = found.ignored;
-        if report.verdict == Verdict::Same
-            && !report.areas.is_empty()
-            && report.changed_pixels > self.options.max_changed_pixels
-        {
-            report.verdict = Verdict::Changed;
+        report.moved = self.moves.blocks().to_vec();
+        if let Some((_, bounds, _)) = &self.scope {
+            displace_moved(&mut report.moved, *bounds);
         }
+        report.judge(self.options.max_changed_pixels);
         Ok(report)
     }
 
@@ -234,9 +247,16 @@ impl Differ {
             set_aside_antialiasing(before, after, tolerance, &mut self.differences);
         }
         done(Stage::Diff);
+        self.moves.clear();
+        if self.options.moved {
+            let compared = (!scope.is_everything()).then_some(&scope.compared);
+            let pair = Pair { before, after, tolerance: self.options.tolerance, compared };
+            self.move_finder.find(&mut self.differences, pair, &mut self.moves);
+        }
         let point = self.options.input_point.map(|point| relative(point, *bounds));
+        let rules = &self.options.rules;
         let mut found =
-            self.finder.find(&mut self.differences, before, after, &self.options.rules, point);
+            self.finder.find(&mut self.differences, before, after, rules, point, &self.moves);
         found.ignored.masked_pixels = masked_pixels;
         displace(&mut found, *bounds);
         done(Stage::Areas);
@@ -287,6 +307,14 @@ fn leave_out(differences: &mut Differences, scope: &Rendered) -> u64 {
 /// `point` as seen from the corner of `bounds`; outside, the nearest corner does.
 fn relative(point: Point, bounds: Rect) -> Point {
     Point::new(point.x.saturating_sub(bounds.x()), point.y.saturating_sub(bounds.y()))
+}
+
+fn displace_moved(blocks: &mut [Moved], bounds: Rect) {
+    let there =
+        |rect: Rect| rect.moved(bounds.x().cast_signed(), bounds.y().cast_signed()).unwrap_or(rect);
+    for block in blocks {
+        (block.from, block.to) = (there(block.from), there(block.to));
+    }
 }
 
 /// Moves everything found from the corner of `bounds` to the corner of the frame.

@@ -42,6 +42,7 @@ pub struct DiffOptions {
     pub(super) max_changed_pixels: u64,
     pub(super) input_point: Option<Point>,
     pub(super) common_part: bool,
+    pub(super) moved: bool,
 }
 
 impl DiffOptions {
@@ -67,6 +68,7 @@ impl DiffOptions {
             max_changed_pixels: 0,
             input_point: None,
             common_part: false,
+            moved: true,
         }
     }
 
@@ -107,7 +109,8 @@ impl DiffOptions {
         self
     }
 
-    /// The budget: with at most this many changed pixels the verdict is `same`. Default 0.
+    /// The budget: with at most this many changed pixels the verdict is `same`. Pixels of blocks
+    /// that moved count as changed. Default 0.
     #[must_use]
     pub const fn max_changed_pixels(mut self, pixels: u64) -> Self {
         self.max_changed_pixels = pixels;
@@ -126,6 +129,15 @@ impl DiffOptions {
     #[must_use]
     pub const fn common_part(mut self, common_part: bool) -> Self {
         self.common_part = common_part;
+        self
+    }
+
+    /// Whether blocks that reappear displaced are told as such rather than as the areas they
+    /// change. Default: yes. The verdict is the same either way: what moved has changed, and its
+    /// pixels count against the budget.
+    #[must_use]
+    pub const fn moved(mut self, moved: bool) -> Self {
+        self.moved = moved;
         self
     }
 

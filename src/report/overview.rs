@@ -7,7 +7,8 @@ use embedded_graphics::mono_font::MonoTextStyle;
 use embedded_graphics::mono_font::ascii::{FONT_6X10, FONT_9X18_BOLD};
 use embedded_graphics::pixelcolor::Rgb888;
 use embedded_graphics::primitives::{
-    Primitive as _, PrimitiveStyleBuilder, Rectangle, StrokeAlignment,
+    Line, Primitive as _, PrimitiveStyle, PrimitiveStyleBuilder, Rectangle, StrokeAlignment,
+    Triangle,
 };
 use embedded_graphics::text::{Baseline, Text};
 
@@ -15,10 +16,13 @@ use crate::frame::{BYTES_PER_PIXEL, Frame, PixelFormat};
 use crate::geometry::Rect;
 
 use super::canvas::{Canvas, done, eg_rectangle};
-use super::marks::{Marks, Style};
+use super::marks::{Marks, Style, Way};
 
 /// Outlines and tabs. Its contrast with white is 4.9, so numbers on it can be read.
 pub(super) const STRONG: Rgb888 = Rgb888::new(226, 0, 96);
+
+/// Where blocks were and are, and the way they went. Its contrast with white is 5.9.
+const MOVED: Rgb888 = Rgb888::new(0, 92, 214);
 
 /// The lines beside the outlines, and the digits: they part the strong colour from anything.
 pub(super) const BRIGHT: Rgb888 = Rgb888::new(255, 255, 255);
@@ -30,6 +34,7 @@ const BORDER: [u8; 4] = [206, 209, 214, 255];
 pub(super) fn marked(copy: &Frame, marks: &Marks) -> Frame {
     let mut frame = bordered(copy, marks);
     let mut canvas = Canvas::sparing(&mut frame, &marks.inside);
+    marks.moved.iter().for_each(|way| draw_way(&mut canvas, *way, marks.style));
     // First every bright ring, then every line on the middle of its ring.
     for (colour, inset, width) in
         [(BRIGHT, 0, marks.style.ring_px()), (STRONG, Style::HALO_PX, marks.style.line_px)]
@@ -65,6 +70,61 @@ fn outline(canvas: &mut Canvas<'_>, rect: Rect, inset: u32, width: u32, colour: 
         .stroke_alignment(StrokeAlignment::Outside)
         .build();
     done(eg_rectangle(rect).offset(inset.cast_signed()).into_styled(style).draw(canvas));
+}
+
+/// A thin outline where the block was, one as thick as an area's where it is, and an arrow.
+fn draw_way(canvas: &mut Canvas<'_>, way: Way, style: Style) {
+    outline(canvas, way.from, 0, Style::HALO_PX, MOVED);
+    outline(canvas, way.to, 0, style.ring_px(), BRIGHT);
+    outline(canvas, way.to, Style::HALO_PX, style.line_px, MOVED);
+    let [tail, neck, tip, one, other] = arrow(way);
+    for (colour, width) in [(BRIGHT, style.line_px + 4), (MOVED, style.line_px + 2)] {
+        let line = PrimitiveStyle::with_stroke(colour, width);
+        done(Line::new(tail, neck).into_styled(line).draw(canvas));
+    }
+    let head = Triangle::new(tip, one, other);
+    done(head.into_styled(PrimitiveStyle::with_fill(MOVED)).draw(canvas));
+    done(head.into_styled(PrimitiveStyle::with_stroke(BRIGHT, Style::HALO_PX)).draw(canvas));
+}
+
+/// The shortest arrow: moves of a pixel must be seen too.
+const ARROW_PX: f32 = 36.0;
+
+/// The length of an arrow's head, and half its width.
+const HEAD_PX: (f32, f32) = (14.0, 9.0);
+
+/// The points of an arrow that ends in the middle of where the block is: the end of its tail, the
+/// middle of its head's base, its tip, and the corners of its head.
+fn arrow(way: Way) -> [EgPoint; 5] {
+    let middle = |rect: Rect| eg_rectangle(rect).center();
+    let (tip, gone) = (middle(way.to), middle(way.to) - middle(way.from));
+    let (x, y) = unit(way.by);
+    let length = length((gone.x, gone.y)).max(ARROW_PX);
+    let back = |along: f32, beside: f32| {
+        tip - EgPoint::new(rounded(x * along - y * beside), rounded(y * along + x * beside))
+    };
+    let (long, half) = HEAD_PX;
+    [back(length, 0.0), back(long, 0.0), tip, back(long, half), back(long, -half)]
+}
+
+/// The vector made one long.
+fn unit((x, y): (i32, i32)) -> (f32, f32) {
+    let length = length((x, y)).max(1.0);
+    (float(x) / length, float(y) / length)
+}
+
+fn length((x, y): (i32, i32)) -> f32 {
+    float(x).hypot(float(y))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "frames have fewer than 2^24 pixels an edge")]
+const fn float(pixels: i32) -> f32 {
+    pixels as f32
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "inside a picture")]
+fn rounded(pixels: f32) -> i32 {
+    pixels.round() as i32
 }
 
 fn draw_tab(canvas: &mut Canvas<'_>, tab: Rect, number: usize, style: Style) {

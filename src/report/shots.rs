@@ -105,10 +105,11 @@ impl Shot {
 #[must_use]
 pub fn shots(report: &ChangeReport, whole: bool) -> Vec<Shot> {
     let resized = report.verdict == Verdict::Resized;
-    if report.areas.is_empty() && !resized && !whole {
+    let is_unmarked = report.areas.is_empty() && report.moved.is_empty();
+    if is_unmarked && !resized && !whole {
         return Vec::new();
     }
-    if whole || report.areas.is_empty() || report.is_mostly_changed() {
+    if whole || is_unmarked || report.is_mostly_changed() {
         return vec![whole_shot(report.after)];
     }
     let crops = (1..).zip(report.areas.iter().take(CROPPED_AREAS)).flat_map(|(number, area)| {

@@ -11,6 +11,9 @@ use super::{ChangeReport, Moved, Verdict};
 /// The most areas that get a line of their own.
 const MAX_LISTED: usize = 20;
 
+/// The most blocks that moved that get one.
+const MAX_MOVED_LISTED: usize = 5;
+
 /// How the sentences of a report speak of its pictures and of the wait before it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wording<'a> {
@@ -113,13 +116,13 @@ impl ChangeReport {
         if self.verdict == Verdict::Resized {
             lines.push(self.resized(wording));
         }
-        if !self.areas.is_empty() {
+        if !self.areas.is_empty() || !self.moved.is_empty() {
             lines.push(self.headline(wording));
+            lines.extend(self.moved_lines());
             lines.extend(self.area_lines(wording));
         } else if self.verdict != Verdict::Resized {
             lines.push(self.nothing(wording));
         }
-        lines.extend(self.moved.iter().map(moved_line));
         lines.extend(self.not_counted());
         if let Some(index) = wording.find(Role::Diff, None) {
             lines.push(format!("Every pixel that differs: {}.", wording.name(index)));
@@ -133,7 +136,8 @@ impl ChangeReport {
             Some((name, false)) => format!("; {name} shows the whole frame after"),
             _ => String::new(),
         };
-        let common = if self.areas.is_empty() && self.compared_pixels > 0 {
+        let is_same = self.areas.is_empty() && self.moved.is_empty();
+        let common = if is_same && self.compared_pixels > 0 {
             "; nothing changed in the part both have"
         } else {
             ""
@@ -142,24 +146,54 @@ impl ChangeReport {
     }
 
     fn headline(&self, wording: &Wording<'_>) -> String {
-        let areas = counted(self.areas.len() as u64, "area");
+        let (areas, blocks) = (self.areas.len() as u64, self.moved.len() as u64);
         let share = percent(self.changed_ratio());
-        let budget = match self.verdict {
+        let whole = self.what_was_compared();
+        let what = match (areas, blocks) {
+            (_, 0) => format!(
+                "Pixels changed in {} (frame pixels; {share} of {whole})",
+                counted(areas, "area")
+            ),
+            (0, _) => format!(
+                "{} moved and nothing else changed (frame pixels)",
+                counted(blocks, "block")
+            ),
+            _ => format!(
+                "{} moved, and pixels changed in {} (frame pixels; {share} of {whole})",
+                counted(blocks, "block"),
+                counted(areas, "area")
+            ),
+        };
+        format!("{what}{}{}:", self.budget(), self.picture(wording))
+    }
+
+    /// That the change is forgiven, where it is.
+    fn budget(&self) -> String {
+        let pixels = self.changed_pixels + self.moved_pixels();
+        match self.verdict {
             Verdict::Same => {
-                format!(", {}, within the budget", counted(self.changed_pixels, "changed pixel"))
+                format!(", {}, within the budget", counted(pixels, "changed pixel"))
             }
             Verdict::Changed | Verdict::Resized => String::new(),
-        };
+        }
+    }
+
+    /// What the overview shows.
+    fn picture(&self, wording: &Wording<'_>) -> String {
         let them = if self.areas.len() == 1 { "it" } else { "them" };
-        let picture = match wording.overview() {
-            Some((name, true)) => format!("; {name} outlines and numbers {them}"),
+        match wording.overview() {
+            Some((name, true)) if self.areas.is_empty() => format!("; {name} shows where to"),
+            Some((name, true)) if self.moved.is_empty() => {
+                format!("; {name} outlines and numbers {them}")
+            }
+            Some((name, true)) => {
+                format!("; {name} outlines and numbers {them} and shows what moved")
+            }
             Some((name, false)) if self.verdict != Verdict::Resized => {
                 format!("; {name} shows the whole frame after")
             }
             _ => String::new(),
-        };
-        let whole = self.what_was_compared();
-        format!("Pixels changed in {areas} (frame pixels; {share} of {whole}){budget}{picture}:")
+        }
     }
 
     fn what_was_compared(&self) -> &'static str {
@@ -179,6 +213,16 @@ impl ChangeReport {
             None => String::new(),
         };
         format!("Nothing changed in {}{within}.", self.what_was_compared())
+    }
+
+    fn moved_lines(&self) -> Vec<String> {
+        let mut lines: Vec<String> =
+            self.moved.iter().take(MAX_MOVED_LISTED).map(moved_line).collect();
+        if self.moved.len() > MAX_MOVED_LISTED {
+            let more = counted((self.moved.len() - MAX_MOVED_LISTED) as u64, "more block");
+            lines.push(format!("  and {more} that moved"));
+        }
+        lines
     }
 
     fn area_lines(&self, wording: &Wording<'_>) -> Vec<String> {
@@ -235,7 +279,15 @@ fn zoom(scale: f32) -> String {
 }
 
 fn moved_line(moved: &Moved) -> String {
-    format!("  moved: {} to x={} y={}", moved.from, moved.to.x(), moved.to.y())
+    let (dx, dy) = moved.displacement();
+    let along = |by: i32, more: &str, less: &str| {
+        let word = if by > 0 { more } else { less };
+        (by != 0).then(|| format!("{word} by {} px", by.unsigned_abs()))
+    };
+    let ways: Vec<String> =
+        along(dx, "right", "left").into_iter().chain(along(dy, "down", "up")).collect();
+    let (from, to) = (moved.from, moved.to);
+    format!("  moved {}: {from}, now at x={} y={}", ways.join(" and "), to.x(), to.y())
 }
 
 fn spots(spots: &[Spot], name: &str) -> Option<String> {
@@ -467,12 +519,50 @@ Pixels changed in 1 area (frame pixels; 0.24% of the part both have); overview.p
         }
     }
 
+    fn moved(dx: i32, dy: i32) -> Moved {
+        let from = rect(100, 100, 300, 40);
+        Moved { from, to: from.moved(dx, dy).unwrap(), pixels: 600 }
+    }
+
     #[test]
     fn blocks_that_moved_have_a_line() {
-        let moved = Moved { from: rect(0, 10, 30, 40), to: rect(0, 22, 30, 40) };
-        let report =
-            ChangeReport { moved: vec![moved], ..report(vec![area(rect(0, 10, 30, 12), 360)]) };
-        assert!(report.sentences().ends_with("\n  moved: x=0 y=10 w=30 h=40 to x=0 y=22"));
+        let changed = report(vec![area(rect(100, 100, 300, 12), 360)]);
+        let one = ChangeReport { moved: vec![moved(0, 12)], ..changed.clone() };
+        assert_eq!(
+            text(&one, Naming::Files),
+            "1 block moved, and pixels changed in 1 area (frame pixels; 0.04% of the frame); overview.png outlines and numbers it and shows what moved:
+  moved down by 12 px: x=100 y=100 w=300 h=40, now at x=100 y=112
+  1. x=100 y=100 w=300 h=12; area-1-before.png and area-1-after.png show x=88 y=88 w=324 h=36 before and after"
+        );
+        for (dx, dy, way) in [
+            (0, -37, "up by 37 px"),
+            (21, 0, "right by 21 px"),
+            (-1, 0, "left by 1 px"),
+            (-20, 13, "left by 20 px and down by 13 px"),
+        ] {
+            let alone = ChangeReport { moved: vec![moved(dx, dy)], ..report(Vec::new()) };
+            let alone = ChangeReport { verdict: Verdict::Changed, ..alone };
+            assert_eq!(
+                text(&alone, Naming::Images(1)),
+                format!(
+                    "1 block moved and nothing else changed (frame pixels); image 1 shows where \
+                     to:\n  moved {way}: x=100 y=100 w=300 h=40, now at x={} y={}",
+                    100 + dx,
+                    100 + dy
+                )
+            );
+        }
+        let many = ChangeReport { moved: vec![moved(5, 0); 7], ..changed };
+        let lines = many.sentences();
+        assert_eq!(lines.lines().nth(6), Some("  and 2 more blocks that moved"));
+        let forgiven = ChangeReport { verdict: Verdict::Same, ..one };
+        assert_eq!(
+            forgiven.sentences().lines().next(),
+            Some(
+                "1 block moved, and pixels changed in 1 area (frame pixels; 0.04% of the frame), \
+                 960 changed pixels, within the budget:"
+            )
+        );
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub(super) struct Motion {
 impl Motion {
     pub(super) fn new(options: DiffOptions, hold: Duration) -> Self {
         Self {
-            differ: Differ::new(options),
+            differ: Differ::new(options.moved(false)),
             anchor: None,
             since: Duration::ZERO,
             looks: 0,
@@ -90,7 +90,7 @@ impl Motion {
 
     /// Compares by other options from now on; the run goes on.
     pub(super) fn set_options(&mut self, options: DiffOptions) {
-        self.differ = Differ::new(options);
+        self.differ = Differ::new(options.moved(false));
     }
 
     /// Since when nothing has moved, and for how many looks.

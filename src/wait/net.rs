@@ -64,7 +64,7 @@ pub(super) struct Net {
 impl Net {
     pub(super) fn new(options: DiffOptions, baseline: Option<Frame>) -> Self {
         Self {
-            differ: Differ::new(options),
+            differ: Differ::new(options.moved(false)),
             baseline,
             tracks: Vec::new(),
             suspects: Vec::new(),
@@ -88,7 +88,7 @@ impl Net {
 
     /// Compares by other options from now on; differences that `left_out` holds end unreported.
     pub(super) fn set_options(&mut self, options: DiffOptions, left_out: &[Rect]) {
-        self.differ = Differ::new(options);
+        self.differ = Differ::new(options.moved(false));
         let is_left_out = |rect: Rect| left_out.iter().any(|out| out.intersection(rect).is_some());
         self.tracks.retain(|track| !is_left_out(track.been));
         self.suspects.retain(|suspect| !is_left_out(suspect.rect));

@@ -47,7 +47,10 @@ impl Presence {
                 bounds.size()
             )));
         };
-        Ok(Self::of(How::InPlace { reference, differ: Box::new(Differ::new(options)) }))
+        Ok(Self::of(How::InPlace {
+            reference,
+            differ: Box::new(Differ::new(options.moved(false))),
+        }))
     }
 
     /// Searched inside the scope of `options`, which is relative to the captured part.

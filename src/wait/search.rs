@@ -295,7 +295,7 @@ impl Noise {
         let caret = CARET_WIDTH * CARET_HEIGHT * rules.scale * rules.scale;
         let most_pixels = pixels_of(caret * MOST_CARETS) + options.max_changed_pixels_in_force();
         Some(Self {
-            differ: Differ::new(options.clone().scope(Scope::everything())),
+            differ: Differ::new(options.clone().scope(Scope::everything()).moved(false)),
             content_pixels: content.len() as u64,
             most_pixels: most_pixels.min(picture.size().pixels() / 2),
             content: apart(&content, colours, CONTENT_PROBES, rules.scale),

@@ -14,6 +14,7 @@ mod diff_command;
 mod fixtures;
 mod formats;
 mod licences;
+mod moved;
 mod pixelmatch;
 mod properties;
 mod shared;

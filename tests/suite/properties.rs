@@ -42,10 +42,33 @@ fn paint() -> impl Strategy<Value = Paint> {
 
 fn pair() -> impl Strategy<Value = Pair> {
     let paints = || prop::collection::vec(paint(), 0..8);
-    (1_u32..150, 1_u32..90, paints(), paints()).prop_map(|(width, height, common, more)| {
-        let all: Vec<Paint> = common.iter().chain(&more).copied().collect();
-        Pair { before: frame(width, height, &common), after: frame(width, height, &all) }
-    })
+    let moves = prop::option::of(any::<([u32; 4], [u32; 2])>());
+    (1_u32..150, 1_u32..90, paints(), paints(), moves).prop_map(
+        |(width, height, common, more, moves)| {
+            let all: Vec<Paint> = common.iter().chain(&more).copied().collect();
+            let mut after = frame(width, height, &all);
+            let before = frame(width, height, &common);
+            if let Some((part, place)) = moves {
+                displace(&before, &mut after, part, place);
+            }
+            Pair { before, after }
+        },
+    )
+}
+
+/// Draws a part of `before` somewhere else on `after`.
+fn displace(before: &Frame, after: &mut Frame, part: [u32; 4], [x, y]: [u32; 2]) {
+    let (size, from) = (before.size(), inside(before.size(), part));
+    let x = x % (size.width() - from.width() + 1);
+    let y = y % (size.height() - from.height() + 1);
+    let at = |x: u32, y: u32| (y * size.width() + x) as usize * 4;
+    for row in 0..from.height() {
+        let length = from.width() as usize * 4;
+        let source = at(from.x(), from.y() + row);
+        let pixels = before.data()[source..source + length].to_vec();
+        let target = at(x, y + row);
+        after.data_mut()[target..target + length].copy_from_slice(&pixels);
+    }
 }
 
 fn tolerance() -> impl Strategy<Value = Tolerance> {
@@ -163,6 +186,7 @@ proptest! {
         }
         let (one, other) = (report(&pair, &options), report(&other, &options));
         prop_assert_eq!(one.areas, other.areas);
+        prop_assert_eq!(one.moved, other.moved);
         prop_assert_eq!(one.verdict, other.verdict);
     }
 
@@ -197,6 +221,7 @@ proptest! {
         }
         let ignored = &report.ignored;
         let counted = report.changed_pixels
+            + report.moved_pixels()
             + ignored.masked_pixels
             + ignored.faint_pixels
             + ignored_pixels(&ignored.specks)
@@ -204,6 +229,7 @@ proptest! {
             + ignored_pixels(&ignored.antialiased);
         let differing = changed(&pair.before, &pair.after, Tolerance::Exact).count();
         prop_assert_eq!(counted, differing);
-        prop_assert_eq!(report.verdict == Verdict::Changed, !report.areas.is_empty());
+        let is_change = !report.areas.is_empty() || !report.moved.is_empty();
+        prop_assert_eq!(report.verdict == Verdict::Changed, is_change);
     }
 }

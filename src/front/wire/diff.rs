@@ -26,6 +26,7 @@ pub(crate) fn diff(
         "compared_pixels": report.compared_pixels,
         "changed_pixels": report.changed_pixels,
         "changed_ratio": report.changed_ratio(),
+        "moved_pixels": report.moved_pixels(),
         "areas": areas,
         "moved": report.moved.iter().map(moved).collect::<Vec<_>>(),
         "ignored": ignored(&report.ignored),
@@ -56,11 +57,13 @@ fn area(number: usize, area: &Area) -> Value {
 }
 
 fn moved(moved: &Moved) -> Value {
+    let (dx, dy) = moved.displacement();
     json!({
         "from": rect(moved.from),
         "to": rect(moved.to),
-        "dx": i64::from(moved.to.x()) - i64::from(moved.from.x()),
-        "dy": i64::from(moved.to.y()) - i64::from(moved.from.y()),
+        "dx": dx,
+        "dy": dy,
+        "pixels": moved.pixels,
     })
 }
 
@@ -130,7 +133,7 @@ mod tests {
             compared_pixels: 120_000,
             changed_pixels: 96,
             areas: vec![stroke],
-            moved: vec![Moved { from: r(0, 50, 30, 40), to: r(0, 38, 30, 40) }],
+            moved: vec![Moved { from: r(0, 50, 30, 40), to: r(0, 38, 30, 40), pixels: 600 }],
             ignored: Ignored {
                 masked_pixels: 50,
                 faint_pixels: 7,
@@ -165,6 +168,7 @@ mod tests {
                 "compared_pixels": 120_000,
                 "changed_pixels": 96,
                 "changed_ratio": 0.0008,
+                "moved_pixels": 600,
                 "areas": [{
                     "number": 1, "x": 10, "y": 20, "width": 24, "height": 16,
                     "changed_pixels": 96, "max_delta": 255, "at_input_point": true,
@@ -172,7 +176,7 @@ mod tests {
                 "moved": [{
                     "from": {"x": 0, "y": 50, "width": 30, "height": 40},
                     "to": {"x": 0, "y": 38, "width": 30, "height": 40},
-                    "dx": 0, "dy": -12,
+                    "dx": 0, "dy": -12, "pixels": 600,
                 }],
                 "ignored": {
                     "masked_pixels": 50,
@@ -191,7 +195,7 @@ mod tests {
                 "pictures": [
                     {
                         "role": "overview", "area": null, "x": 0, "y": 0, "width": 400,
-                        "height": 300, "scale": 1.0, "border_px": 0, "path": "out/overview.png",
+                        "height": 300, "scale": 1.0, "border_px": 4, "path": "out/overview.png",
                     },
                     crop("before"),
                     crop("after"),
