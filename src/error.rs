@@ -133,10 +133,8 @@ impl StdError for Error {
 
 /// Text from elsewhere, where what would steer a terminal or turn the line around is spelled out:
 /// `\u{1b}`.
-#[cfg(any(feature = "replay", feature = "x11"))]
 pub(crate) struct Shown<'a>(pub(crate) &'a str);
 
-#[cfg(any(feature = "replay", feature = "x11"))]
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.chars().try_for_each(|letter| match steers(letter) {
@@ -147,7 +145,6 @@ impl fmt::Display for Shown<'_> {
 }
 
 /// Control characters, line and paragraph separators, and marks of the writing direction.
-#[cfg(any(feature = "replay", feature = "x11"))]
 fn steers(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}'

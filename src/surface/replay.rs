@@ -29,7 +29,7 @@ use crate::clock::{Cancel, Clock};
 use crate::error::{Error, Result, Shown};
 use crate::frame::{self, Frame};
 use crate::geometry::Rect;
-use crate::wait::{Capture, Geometry, Source};
+use crate::wait::{Capture, Geometry, Rest, Source};
 
 /// The schema this module reads.
 const SCHEMA: &str = "seechange.timeline/1";
@@ -59,8 +59,17 @@ struct Inner {
     folder: PathBuf,
     scale: f32,
     entries: Vec<Entry>,
+    /// In order of time.
+    damage: Vec<Damage>,
     files: Vec<PathBuf>,
     cache: Mutex<VecDeque<(usize, Arc<Frame>)>>,
+}
+
+/// Something was drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Damage {
+    at: Duration,
+    rect: Rect,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +93,29 @@ struct TimelineFile {
     schema: String,
     scale: Option<serde_json::Number>,
     frames: Vec<FrameLine>,
+    #[serde(default)]
+    damage: Vec<DamageLine>,
+}
+
+#[derive(Deserialize)]
+struct DamageLine {
+    at_ms: u64,
+    rect: RectLine,
+}
+
+/// A box as everywhere in JSON, or as on the command line.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(untagged)]
+enum RectLine {
+    Named { x: u32, y: u32, width: u32, height: u32 },
+    Numbers([u32; 4]),
+}
+
+impl RectLine {
+    fn rect(self) -> Result<Rect> {
+        let (Self::Named { x, y, width, height } | Self::Numbers([x, y, width, height])) = self;
+        Rect::new(x, y, width, height)
+    }
 }
 
 #[derive(Deserialize)]
@@ -114,6 +146,7 @@ impl Recording {
             start: clock.now(),
             ids,
             looks: 0,
+            seen_at: None,
             told: None,
         }
     }
@@ -127,11 +160,12 @@ impl Inner {
         let timeline = read_timeline(&file_inside(&real, &path)?).map_err(named)?;
         let scale = scale(timeline.scale.as_ref()).map_err(named)?;
         let (entries, files) = entries(&timeline).map_err(named)?;
+        let damage = damage(&timeline).map_err(named)?;
         for file in &files {
             file_inside(&real, &folder.join(file))?;
         }
         let cache = Mutex::new(VecDeque::new());
-        Ok(Self { folder: folder.to_owned(), scale, entries, files, cache })
+        Ok(Self { folder: folder.to_owned(), scale, entries, damage, files, cache })
     }
 
     /// What stands at `time`, and its place.
@@ -265,6 +299,18 @@ fn entries(timeline: &TimelineFile) -> Result<(Vec<Entry>, Vec<PathBuf>)> {
     Ok((entries, files.paths))
 }
 
+/// The damage in order of time.
+fn damage(timeline: &TimelineFile) -> Result<Vec<Damage>> {
+    let read = |(line, number): (&DamageLine, u64)| {
+        let named = |error: Error| error.context(format!("damage {number}"));
+        let rect = line.rect.rect().map_err(named)?;
+        Ok(Damage { at: Duration::from_millis(line.at_ms), rect })
+    };
+    let mut damage = timeline.damage.iter().zip(1..).map(read).collect::<Result<Vec<_>>>()?;
+    damage.sort_by_key(|one| one.at);
+    Ok(damage)
+}
+
 /// The files of a timeline, each once.
 #[derive(Default)]
 struct Files {
@@ -297,6 +343,8 @@ pub struct Replay {
     start: Duration,
     ids: FrameIds,
     looks: u64,
+    /// When the last capture began.
+    seen_at: Option<Duration>,
     told: Option<Geometry>,
 }
 
@@ -341,6 +389,7 @@ impl Source for Replay {
         frame: &mut Frame,
     ) -> Result<Capture> {
         let time = self.time();
+        self.seen_at = Some(time);
         let (_, entry) = self.recording.standing(time);
         let cost = (entry.shows != Shows::Hang).then_some(entry.cost);
         if !self.spend(cost, give_up) {
@@ -356,6 +405,29 @@ impl Source for Replay {
         self.looks += 1;
         let id = if self.ids == FrameIds::Strict { entry.id } else { self.looks };
         Ok(Capture::Taken { id })
+    }
+
+    fn watch_damage(&mut self) -> Result<bool> {
+        Ok(!self.recording.damage.is_empty())
+    }
+
+    /// What was drawn before a capture began is in its picture.
+    fn rest(
+        &mut self,
+        until: Duration,
+        concerns: &dyn Fn(Rect) -> bool,
+        clock: &Clock,
+        cancel: &Cancel,
+    ) -> Result<Rest> {
+        let damage = &self.recording.damage;
+        let seen = self.seen_at.map_or(0, |at| damage.partition_point(|one| one.at <= at));
+        let woken = damage[seen..].iter().find(|one| concerns(one.rect));
+        let woken = woken.map(|one| self.start.saturating_add(one.at)).filter(|at| *at < until);
+        Ok(match (clock.sleep_until(woken.unwrap_or(until), cancel), woken) {
+            (false, _) => Rest::Cancelled,
+            (true, Some(_)) => Rest::Damaged,
+            (true, None) => Rest::Elapsed,
+        })
     }
 }
 

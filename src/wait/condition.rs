@@ -25,7 +25,9 @@ const DEFAULT_HOLD: Duration = Duration::from_millis(250);
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     kind: Kind,
+    label: Option<String>,
     diff: DiffOptions,
+    timeout: Option<Duration>,
     hold: Option<Duration>,
     captures: Option<u32>,
     require_seen: bool,
@@ -40,6 +42,8 @@ pub(super) enum Kind {
     Matches(Frame),
     Appears(Frame),
     Gone(Frame),
+    /// Never empty, and none of them is `Any` itself.
+    Any(Vec<Condition>),
 }
 
 impl Condition {
@@ -84,9 +88,39 @@ impl Condition {
         Self::of(Kind::Gone(reference))
     }
 
+    /// The first of several: met as soon as one of them is, and over when all are. Each keeps its
+    /// own scope, count, hold and timeout; a setter called on the whole sets it for each of them.
+    ///
+    /// ```text
+    ///  A appears ok.png     ......................x met: the wait is over, by A
+    ///  B appears error.png  ......................
+    ///  C changed, for 1 s   ..........| over, unmet: a change that comes later is not its own
+    /// ```
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use seechange::wait::Condition;
+    /// let quick = Condition::changed().timeout(Duration::from_secs(1));
+    /// let first = Condition::any([quick, Condition::stable()])?;
+    /// assert_eq!(first.name(), "any");
+    /// # Ok::<(), seechange::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn any(conditions: impl IntoIterator<Item = Self>) -> Result<Self> {
+        let flat: Vec<Self> = conditions.into_iter().flat_map(Self::into_each).collect();
+        if flat.is_empty() {
+            return Err(Error::usage("any of no conditions can never be met: name at least one"));
+        }
+        Ok(Self::of(Kind::Any(flat)))
+    }
+
     fn of(kind: Kind) -> Self {
         Self {
             kind,
+            label: None,
+            timeout: None,
             diff: DiffOptions::preset(Preset::Live),
             hold: None,
             captures: None,
@@ -98,49 +132,72 @@ impl Condition {
     /// How frames are compared, scope included. Default: [`Preset::Live`] over everything. The
     /// scale is that of the surface.
     #[must_use]
-    pub fn diff(mut self, options: DiffOptions) -> Self {
-        self.diff = options;
-        self
+    pub fn diff(self, options: DiffOptions) -> Self {
+        self.each(|one| one.diff = options.clone())
     }
 
     /// The pixels that count. Default: all.
     #[must_use]
-    pub fn scope(mut self, scope: Scope) -> Self {
-        self.diff = self.diff.scope(scope);
+    pub fn scope(self, scope: Scope) -> Self {
+        self.each(|one| one.diff = one.diff.clone().scope(scope.clone()))
+    }
+
+    /// How long this condition may take. Default: the wait's [`WaitOptions::timeout`].
+    #[must_use]
+    pub fn timeout(self, timeout: Duration) -> Self {
+        self.each(|one| one.timeout = Some(timeout))
+    }
+
+    /// What it is called in an answer, to tell apart several of one kind. Default: its name.
+    #[must_use]
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = Some(label.into());
         self
     }
 
     /// How long the evidence must last. Default 250 ms; none for `matches` and `appears`, whose
     /// evidence is positive.
     #[must_use]
-    pub const fn hold(mut self, hold: Duration) -> Self {
-        self.hold = Some(hold);
-        self
+    pub fn hold(self, hold: Duration) -> Self {
+        self.each(|one| one.hold = Some(hold))
     }
 
     /// How many captures in a row must show it: N captures are N-1 comparisons. Default 3; one for
     /// `matches` and `appears`.
     #[must_use]
-    pub const fn captures(mut self, captures: u32) -> Self {
-        self.captures = Some(captures);
-        self
+    pub fn captures(self, captures: u32) -> Self {
+        self.each(|one| one.captures = Some(captures))
     }
 
     /// For `gone`: only what was seen can go. Default: what was never seen is gone, with a flag.
     #[must_use]
-    pub const fn require_seen(mut self, require: bool) -> Self {
-        self.require_seen = require;
-        self
+    pub fn require_seen(self, require: bool) -> Self {
+        self.each(|one| one.require_seen = require)
     }
 
     /// Leaves out what was seen to repeat (a spinner). Default: it counts as motion.
     #[must_use]
-    pub const fn ignore_periodic(mut self, ignore: bool) -> Self {
-        self.ignore_periodic = ignore;
+    pub fn ignore_periodic(self, ignore: bool) -> Self {
+        self.each(|one| one.ignore_periodic = ignore)
+    }
+
+    /// Sets something in the condition, or in each of several.
+    fn each(mut self, set: impl Fn(&mut Self)) -> Self {
+        match &mut self.kind {
+            Kind::Any(conditions) => conditions.iter_mut().for_each(set),
+            _ => set(&mut self),
+        }
         self
     }
 
-    /// The name: `stable`, `changed`, `settled`, `matches`, `appears` or `gone`.
+    fn into_each(self) -> Vec<Self> {
+        match self.kind {
+            Kind::Any(conditions) => conditions,
+            _ => vec![self],
+        }
+    }
+
+    /// The name: `stable`, `changed`, `settled`, `matches`, `appears`, `gone` or `any`.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self.kind {
@@ -150,6 +207,22 @@ impl Condition {
             Kind::Matches(_) => "matches",
             Kind::Appears(_) => "appears",
             Kind::Gone(_) => "gone",
+            Kind::Any(_) => "any",
+        }
+    }
+
+    /// What it is called in an answer.
+    #[must_use]
+    pub fn label_in_force(&self) -> &str {
+        self.label.as_deref().unwrap_or(self.name())
+    }
+
+    /// Those the wait is for: several for [`any`](Self::any), else this one.
+    #[must_use]
+    pub fn conditions(&self) -> &[Self] {
+        match &self.kind {
+            Kind::Any(conditions) => conditions,
+            _ => std::slice::from_ref(self),
         }
     }
 
@@ -214,6 +287,7 @@ pub struct WaitOptions {
     pub(super) baseline: Option<Frame>,
     pub(super) look_again: Duration,
     pub(super) settle_within: Duration,
+    pub(super) max_cpu: f64,
 }
 
 impl Default for WaitOptions {
@@ -228,6 +302,7 @@ impl Default for WaitOptions {
             baseline: None,
             look_again: Duration::from_millis(300),
             settle_within: Duration::from_secs(1),
+            max_cpu: 0.1,
         }
     }
 }
@@ -252,6 +327,20 @@ impl WaitOptions {
     #[must_use]
     pub const fn interval(mut self, interval: Duration) -> Self {
         self.interval = interval;
+        self
+    }
+
+    /// The most of one core's time the looks may take, over more than a few seconds: above 0 to 1.
+    /// Default 0.1.
+    ///
+    /// While nothing changes the gaps grow until a look costs no more than this share of the time
+    /// to the next one. What was not used in the last five seconds can be used at once when
+    /// something changes. A look costs the time it takes; where most of that is spent elsewhere,
+    /// as in a display's server, less of one's own core is used. The looks a condition cannot do
+    /// without, [`Condition::captures`] and the last, are taken whatever they cost.
+    #[must_use]
+    pub const fn max_cpu(mut self, share: f64) -> Self {
+        self.max_cpu = share;
         self
     }
 
@@ -315,6 +404,11 @@ impl WaitOptions {
         self.input_at.unwrap_or_default()
     }
 
+    /// How long a condition may take.
+    pub(super) fn timeout_of(&self, condition: &Condition) -> Duration {
+        condition.timeout.unwrap_or(self.timeout)
+    }
+
     /// Refuses what can never be met.
     pub(super) fn check(&self, condition: &Condition) -> Result<()> {
         let (hold, captures) = (condition.hold_in_force(), condition.captures_in_force());
@@ -325,6 +419,12 @@ impl WaitOptions {
             return Err(Error::usage(format!(
                 "an interval of {:?} is too short: use at least 1ms",
                 self.interval
+            )));
+        }
+        if !(self.max_cpu > 0.0 && self.max_cpu <= 1.0) {
+            return Err(Error::usage(format!(
+                "{} of one core is no share looks can keep to: use more than 0, at most 1",
+                self.max_cpu
             )));
         }
         let has_before = self.baseline.is_some() || self.starts_at() > Duration::ZERO;
@@ -360,11 +460,10 @@ impl WaitOptions {
         if matches!(condition.kind(), Kind::Settled) {
             return (self.settle_within, "the time to settle");
         }
+        let timeout = self.timeout_of(condition);
         match self.input_at {
-            Some(input_at) => {
-                (self.timeout.saturating_sub(input_at), "the timeout after the input")
-            }
-            None => (self.timeout, "a timeout"),
+            Some(input_at) => (timeout.saturating_sub(input_at), "the timeout after the input"),
+            None => (timeout, "a timeout"),
         }
     }
 }

@@ -18,13 +18,19 @@ mod monitor;
 mod motion;
 mod net;
 mod outcome;
+mod pace;
+mod part;
 mod patch;
 mod periodic;
 mod presence;
+mod rules;
 mod run;
 mod schedule;
 mod search;
+mod several;
+mod sighting;
 mod source;
+mod supply;
 mod timeline;
 
 pub use condition::{Condition, WaitOptions};
@@ -33,7 +39,7 @@ pub use outcome::{
     Flag, Observation, Outcome, OutcomeKind, Periodic, SetAside, Term, Transient, Unmet,
 };
 pub use run::{wait, wait_watched};
-pub use source::{Capture, Geometry, Source};
+pub use source::{Capture, Geometry, Rest, Source};
 pub use timeline::{Entry, LookVerdict, Timeline};
 
 #[cfg(test)]

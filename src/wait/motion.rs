@@ -8,6 +8,7 @@ use crate::geometry::Rect;
 use crate::report::{ChangeReport, DiffOptions, Differ, Verdict};
 
 use super::blink::{Blinkers, Caret};
+use super::patch::mix;
 
 /// How one look stands to the quiet run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,10 @@ pub(super) struct Motion {
     looks: u32,
     /// Whether the last look equalled the anchor in every pixel.
     was_identical: bool,
+    /// How the last look differed from the anchor, and whether it did so otherwise than the one
+    /// before it.
+    difference: u64,
+    is_other: bool,
     has_hidden_motion: bool,
     blinkers: Blinkers,
     moved: Vec<Rect>,
@@ -46,6 +51,8 @@ impl Motion {
             since: Duration::ZERO,
             looks: 0,
             was_identical: false,
+            difference: 0,
+            is_other: false,
             has_hidden_motion: false,
             blinkers: Blinkers::new(hold),
             moved: Vec::new(),
@@ -60,11 +67,14 @@ impl Motion {
         self.moved.clear();
         let Some(anchor) = &mut self.anchor else {
             self.anchor = Some(frame.clone());
+            self.difference = NO_DIFFERENCE;
             (self.since, self.looks, self.was_identical) = (at, 1, true);
             return Ok(Sight::Still);
         };
         let report = self.differ.compare(anchor.as_ref(), frame.as_ref())?;
         self.has_hidden_motion |= report.ignored.masked_pixels > 0;
+        let difference = difference(&report);
+        self.is_other = std::mem::replace(&mut self.difference, difference) != difference;
         small_differences(&report, &mut self.spots);
         let suspected = report.verdict == Verdict::Same
             && self.blinkers.see(at, &self.spots, anchor, frame, &mut self.moved);
@@ -73,6 +83,7 @@ impl Motion {
             self.moved.extend(boxes(&report, frame));
             anchor.copy_from(frame.as_ref());
             self.blinkers.clear_suspects();
+            (self.difference, self.is_other) = (NO_DIFFERENCE, true);
             (self.since, self.looks, self.was_identical) = (at, 1, true);
             self.leave_trail(at);
             return Ok(Sight::Moved);
@@ -113,6 +124,11 @@ impl Motion {
     /// Whether something has moved in a part that is left out.
     pub(super) const fn has_hidden_motion(&self) -> bool {
         self.has_hidden_motion
+    }
+
+    /// Whether the last look showed anything else than the one before it, a known caret included.
+    pub(super) const fn is_other(&self) -> bool {
+        self.is_other
     }
 
     /// What moved in the last look, small things that may be carets included.
@@ -162,6 +178,21 @@ fn boxes<'a>(report: &'a ChangeReport, frame: &Frame) -> impl Iterator<Item = Re
     let small = small.map(|spot| spot.rect).filter(|_| report.areas.is_empty());
     report.areas.iter().map(|area| area.rect).chain(all).chain(small)
 }
+
+/// A number for how a look differs from the anchor, by where and how much.
+fn difference(report: &ChangeReport) -> u64 {
+    let ignored = &report.ignored;
+    let spots = ignored.carets.iter().chain(&ignored.specks).chain(&ignored.antialiased);
+    let spots = spots.map(|spot| (spot.rect, spot.pixels));
+    let areas = report.areas.iter().map(|area| (area.rect, area.changed_pixels));
+    areas.chain(spots).fold(mix(ignored.faint_pixels), |hash, (rect, pixels)| {
+        let place = [rect.x(), rect.y(), rect.width(), rect.height()];
+        place.into_iter().fold(mix(hash ^ pixels), |hash, edge| mix(hash ^ u64::from(edge)))
+    })
+}
+
+/// That of a look that equals the anchor.
+const NO_DIFFERENCE: u64 = mix(0);
 
 fn is_identical(report: &ChangeReport) -> bool {
     let ignored = &report.ignored;

@@ -268,11 +268,13 @@ impl Net {
         if let Some(other) = self.transients.iter_mut().rev().find(together) {
             other.areas.push(track.been);
         } else if self.transients.len() < MOST_TRANSIENTS {
+            let origin = track.frame.as_ref().map_or(track.been, |frame| frame.size().rect());
             self.transients.push(Transient {
                 from: track.since,
                 to: at,
                 areas: vec![track.been],
                 frame: track.frame,
+                origin,
             });
         }
     }

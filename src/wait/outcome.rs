@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::error::Shown;
 use crate::frame::Frame;
 use crate::geometry::Rect;
 
@@ -16,6 +17,8 @@ pub struct Outcome {
     pub kind: OutcomeKind,
     /// The condition's name.
     pub condition: &'static str,
+    /// What it was called, to tell apart several of one kind; its name where nothing was said.
+    pub label: String,
     /// From the call's start to its end.
     pub elapsed: Duration,
     /// Captures begun.
@@ -37,12 +40,15 @@ pub struct Outcome {
     pub transients: Vec<Transient>,
     /// What was seen to move and does not count.
     pub ignored: SetAside,
-    /// Doubts about a success.
+    /// Doubts about the answer.
     pub flags: Vec<Flag>,
     /// How long after the deadline the condition was met within the grace.
     pub late: Option<Duration>,
     /// What each look showed.
     pub timeline: Timeline,
+    /// For [`any`](super::Condition::any), how it ended for each of the conditions, in their order,
+    /// without their own `last` and `timeline`; else empty.
+    pub conditions: Vec<Outcome>,
 }
 
 impl Outcome {
@@ -52,14 +58,46 @@ impl Outcome {
         self.kind == OutcomeKind::Met
     }
 
+    /// Which of several conditions was met, by its place from 0 on.
+    #[must_use]
+    pub fn met_by(&self) -> Option<usize> {
+        self.conditions.iter().position(Self::is_met).filter(|_| self.is_met())
+    }
+
     /// The answer in plain words, one line.
     #[must_use]
     pub fn sentence(&self) -> String {
+        match self.met_by() {
+            Some(index) => format!("{} (condition {})", self.conditions[index].own(), index + 1),
+            None if self.conditions.is_empty() => self.own(),
+            None => self.none_met(),
+        }
+    }
+
+    fn none_met(&self) -> String {
+        let elapsed = self.elapsed.as_millis();
+        let kind = self.kind.name().replace('_', " ");
+        let count = self.conditions.len();
+        let each: Vec<String> = self.conditions.iter().map(Self::missing).collect();
+        let each = each.join("; ");
+        format!("none of {count} conditions met within {elapsed} ms ({kind}): {each}")
+    }
+
+    /// What one of several lacked.
+    fn missing(&self) -> String {
+        let label = Shown(&self.label);
+        let missed = self.unmet.as_ref().map(Unmet::sentence).unwrap_or_default();
+        let late = self.late.map(|late| format!(", met {} ms late", late.as_millis()));
+        format!("{label}: {missed}{}", late.unwrap_or_default())
+    }
+
+    /// The sentence for one condition.
+    fn own(&self) -> String {
+        let label = Shown(&self.label);
         let head = match self.met_at {
-            Some(at) => format!("{} met after {} ms", self.condition, at.as_millis()),
+            Some(at) => format!("{label} met after {} ms", at.as_millis()),
             None => format!(
-                "{} not met within {} ms ({})",
-                self.condition,
+                "{label} not met within {} ms ({})",
                 self.elapsed.as_millis(),
                 self.kind.name().replace('_', " ")
             ),
@@ -202,7 +240,7 @@ pub struct Observation {
 }
 
 /// A difference from the baseline that came and went.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Transient {
     /// The first look that showed it.
     pub from: Duration,
@@ -212,6 +250,8 @@ pub struct Transient {
     pub areas: Vec<Rect>,
     /// A look that shows it; not kept for every one when there are many.
     pub frame: Option<Arc<Frame>>,
+    /// The part of the surface that frame shows.
+    pub origin: Rect,
 }
 
 /// What was seen to move and does not count.
@@ -232,7 +272,7 @@ pub struct Periodic {
     pub period: Duration,
 }
 
-/// A doubt about a success.
+/// A doubt about an answer: about a success, but for [`Flag::DamageWithoutChange`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Flag {
@@ -246,11 +286,14 @@ pub enum Flag {
     NeverSeen,
     /// The surface took another size on the way.
     Resized,
+    /// Something was drawn, and the next look showed what the one before it did: a flash between
+    /// the two may have been missed. Or a program drew the same again.
+    DamageWithoutChange,
 }
 
 impl Flag {
-    /// The name used in JSON: `low_information`, `just_met`, `periodic_inside`, `never_seen` or
-    /// `resized`.
+    /// The name used in JSON: `low_information`, `just_met`, `periodic_inside`, `never_seen`,
+    /// `resized` or `damage_without_change`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -259,6 +302,7 @@ impl Flag {
             Self::PeriodicInside => "periodic_inside",
             Self::NeverSeen => "never_seen",
             Self::Resized => "resized",
+            Self::DamageWithoutChange => "damage_without_change",
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn fingerprint(frame: &Frame, rect: Rect) -> u64 {
 }
 
 /// The multiplication and shift of `SplitMix64`: one bit in changes half of those out.
-const fn mix(value: u64) -> u64 {
+pub(super) const fn mix(value: u64) -> u64 {
     let value = value.wrapping_mul(0xBF58_476D_1CE4_E5B9);
     value ^ (value >> 29)
 }

@@ -1,7 +1,5 @@
 //! Is a reference there?
 
-use std::time::Duration;
-
 use crate::error::{Error, Result};
 use crate::frame::Frame;
 use crate::geometry::{Rect, Size};
@@ -103,31 +101,5 @@ impl Presence {
             How::InPlace { .. } => Some(self.differing),
             How::Search { .. } => None,
         }
-    }
-}
-
-/// Consecutive looks that show what is waited for.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Run {
-    since: Option<Duration>,
-    looks: u32,
-}
-
-impl Run {
-    pub(super) fn see(&mut self, at: Duration, shows: bool) {
-        if shows {
-            self.since.get_or_insert(at);
-            self.looks += 1;
-        } else {
-            *self = Self::default();
-        }
-    }
-
-    pub(super) const fn since(self) -> Option<Duration> {
-        self.since
-    }
-
-    pub(super) const fn looks(self) -> u32 {
-        self.looks
     }
 }

@@ -10,7 +10,7 @@ use crate::geometry::Size;
 use super::condition::{Condition, WaitOptions};
 use super::monitor::{Look, Monitor};
 use super::outcome::Outcome;
-use super::source::{Capture, Source};
+use super::source::{Capture, Rest, Source};
 use super::timeline::Entry;
 
 /// Waits until `condition` is met on `source`, the deadline passes, or `cancel` is thrown.
@@ -43,11 +43,14 @@ pub fn wait_watched(
     watch: &mut dyn FnMut(&Entry),
 ) -> Result<Outcome> {
     let start = clock.now();
-    let monitor = Monitor::new(condition, options, source.geometry()?)?;
+    let mut monitor = Monitor::new(condition, options, source.geometry()?)?;
+    if source.watch_damage()? {
+        monitor.rely_on_damage();
+    }
     let mut frames = Frames::new(monitor.bounds().size());
     let mut looking = Looking { source, monitor, clock, cancel, start, failure: None };
     while let Some(at) = looking.monitor.next_look(looking.now()) {
-        if !clock.sleep_until(start.saturating_add(at), cancel) || !looking.look(&mut frames)? {
+        if !looking.rest(at)? || !looking.look(&mut frames)? {
             break;
         }
         if let Some(entry) = looking.monitor.timeline().last() {
@@ -94,6 +97,20 @@ impl Looking<'_> {
         self.clock.now().saturating_sub(self.start)
     }
 
+    /// Rests until `at`, or until something was drawn and may be looked at; `false` when cancelled.
+    fn rest(&mut self, at: Duration) -> Result<bool> {
+        let Self { source, monitor, clock, cancel, start, .. } = self;
+        let concerns = |rect| monitor.concerns(rect);
+        Ok(match source.rest(start.saturating_add(at), &concerns, clock, cancel)? {
+            Rest::Elapsed => true,
+            Rest::Cancelled => false,
+            Rest::Damaged => {
+                let at = monitor.damaged(clock.now().saturating_sub(*start));
+                clock.sleep_until(start.saturating_add(at), cancel)
+            }
+        })
+    }
+
     /// One look; `false` when it came too late to begin.
     fn look(&mut self, frames: &mut Frames) -> Result<bool> {
         let began = self.now();
@@ -112,6 +129,7 @@ impl Looking<'_> {
         if self.monitor.see(began, ended, look)?.is_evidence {
             frames.keep();
         }
+        self.monitor.spend(self.now().saturating_sub(ended));
         if let Capture::Failed(message) = capture {
             self.failure = Some(message);
         }

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use crate::clock::{Cancel, Clock};
 use crate::error::Result;
 use crate::frame::Frame;
 use crate::geometry::{Rect, Size};
@@ -41,6 +42,17 @@ pub enum Capture {
     Failed(String),
 }
 
+/// How a rest between two looks ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// Its time was up.
+    Elapsed,
+    /// Something was drawn.
+    Damaged,
+    /// Somebody cancelled it.
+    Cancelled,
+}
+
 /// Something that can be looked at.
 ///
 /// Times are those of the [`Clock`](crate::Clock) the surface was opened with.
@@ -63,4 +75,31 @@ pub trait Source {
         give_up: Duration,
         frame: &mut Frame,
     ) -> Result<Capture>;
+
+    /// Starts to tell *damage*: that something was drawn, and where, whether it looks otherwise
+    /// than before or not. `false`, the default, where the surface cannot tell; then [`Self::rest`]
+    /// is a mere sleep.
+    ///
+    /// # Errors
+    /// When the surface is gone.
+    fn watch_damage(&mut self) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Rests until `until` of `clock`, or until `cancel` is thrown, or until something that
+    /// `concerns` the wait was drawn after the picture of the last capture; boxes are pixels of the
+    /// surface. Damage wakes, pixels judge: a rest may end for nothing, and a surface that misses
+    /// damage is found out by the looks there are without.
+    ///
+    /// # Errors
+    /// When the surface is gone.
+    fn rest(
+        &mut self,
+        until: Duration,
+        _concerns: &dyn Fn(Rect) -> bool,
+        clock: &Clock,
+        cancel: &Cancel,
+    ) -> Result<Rest> {
+        Ok(if clock.sleep_until(until, cancel) { Rest::Elapsed } else { Rest::Cancelled })
+    }
 }

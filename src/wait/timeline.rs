@@ -35,6 +35,8 @@ pub struct Entry {
     pub verdict: LookVerdict,
     /// What moved.
     pub areas: Vec<Rect>,
+    /// How many of the looks were preceded by damage: the surface said that something was drawn.
+    pub damaged: u32,
 }
 
 /// What one look showed.
@@ -85,6 +87,7 @@ impl Timeline {
         frame: Option<u64>,
         verdict: LookVerdict,
         areas: impl Iterator<Item = Rect>,
+        damaged: bool,
     ) {
         let mut areas = areas.take(MOST_AREAS).peekable();
         if let Some(last) = self.tail.back_mut().or_else(|| self.head.last_mut())
@@ -95,10 +98,12 @@ impl Timeline {
         {
             last.until = at;
             last.looks += 1;
+            last.damaged += u32::from(damaged);
             last.frame = frame.or(last.frame);
             return;
         }
-        self.add(Entry { at, until: at, looks: 1, frame, verdict, areas: areas.collect() });
+        let (areas, damaged) = (areas.collect(), damaged.into());
+        self.add(Entry { at, until: at, looks: 1, frame, verdict, areas, damaged });
     }
 
     fn add(&mut self, entry: Entry) {
@@ -124,12 +129,13 @@ mod tests {
         let rect: Rect = "1,2,3,4".parse().unwrap();
         let mut timeline = Timeline::default();
         for look in 0..1000 {
-            timeline.push(at(look), Some(look.into()), LookVerdict::Still, std::iter::empty());
+            timeline.push(at(look), Some(look.into()), LookVerdict::Still, std::iter::empty(), look % 3 == 0);
         }
         assert_eq!(timeline.entries().count(), 1);
         assert_eq!(timeline.last().map(|entry| (entry.looks, entry.until)), Some((1000, at(999))));
+        assert_eq!(timeline.last().map(|entry| entry.damaged), Some(334));
         for look in 1000..2000 {
-            timeline.push(at(look), Some(look.into()), LookVerdict::Moved, std::iter::once(rect));
+            timeline.push(at(look), Some(look.into()), LookVerdict::Moved, std::iter::once(rect), true);
         }
         assert_eq!((timeline.entries().count(), timeline.omitted()), (HEAD + TAIL, 1001 - 512));
         assert_eq!(timeline.last().map(|entry| entry.frame), Some(Some(1999)));

@@ -35,7 +35,7 @@ pub(super) struct OutputArgs {
 }
 
 /// How frames are compared.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(super) struct CompareArgs {
     /// Compare only inside this box of frame pixels; repeatable. Default: the whole frame.
     #[arg(long, value_name = "X,Y,W,H", allow_hyphen_values = true)]

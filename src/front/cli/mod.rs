@@ -4,6 +4,7 @@ mod act;
 mod args;
 mod bench;
 mod capture;
+mod condition;
 mod demo;
 mod diff;
 mod doctor;

@@ -101,7 +101,7 @@ pub(super) fn usage(error: &clap::Error, as_json: bool) -> ExitCode {
 }
 
 /// clap's paragraphs up to the usage, joined.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     let told = text.split("\nUsage:").next().unwrap_or(text);
     let told = told.split("\nFor more information").next().unwrap_or(told);
     let parts: Vec<&str> = told.lines().map(str::trim).filter(|line| is_telling(line)).collect();

@@ -7,14 +7,15 @@ use clap::{Args, ValueEnum};
 
 use crate::clock::Cancel;
 use crate::error::{Error, Result};
-use crate::frame::{self, Frame};
+use crate::frame::Frame;
 use crate::front::pictures::write_frames;
 use crate::front::wire::{self, WaitPaths};
-use crate::report::Preset;
+use crate::report::{DiffOptions, Preset};
 use crate::surface::replay::FrameIds;
 use crate::wait::{Condition, Outcome, Transient, WaitOptions, wait};
 
 use super::args::{CompareArgs, OutputArgs, SurfaceArgs, TimingArgs};
+use super::condition::{Name, from_words};
 use super::output::Answer;
 use crate::front::duration::parse_duration;
 
@@ -26,11 +27,17 @@ use crate::front::duration::parse_duration;
 )]
 pub(super) struct WaitArgs {
     /// What to wait for.
-    #[arg(value_enum, value_name = "CONDITION")]
-    condition: Name,
+    #[arg(value_enum, value_name = "CONDITION", required_unless_present = "any")]
+    condition: Option<Name>,
     /// The picture for matches, appears and gone.
     #[arg(value_name = "PNG")]
     picture: Option<PathBuf>,
+    /// One of several conditions, of which the first that is met ends the wait; repeatable.
+    /// CONDITION, where there is one, comes before them. In the words of a condition: its name, its
+    /// PNG, and where it shall have its own --region, --ignore, --mask, --timeout, --hold,
+    /// --captures, --require-seen and --ignore-periodic, as in --any "appears error.png --hold 1s".
+    #[arg(long, value_name = "WORDS")]
+    any: Vec<String>,
     #[command(flatten)]
     surface: SurfaceArgs,
     #[command(flatten)]
@@ -50,6 +57,9 @@ pub(super) struct WaitArgs {
     /// Keep looking this long past the deadline, to tell late from missing.
     #[arg(long, value_name = "D", default_value = "0", value_parser = parse_duration, allow_hyphen_values = true)]
     grace: Duration,
+    /// The most of one core's time that looks may cost, such as 5% or 0.05.
+    #[arg(long, value_name = "SHARE", default_value = "10%", value_parser = parse_share, allow_hyphen_values = true)]
+    max_cpu: f64,
     /// Which frames of a recording count as new looks.
     #[arg(long, value_enum, value_name = "KIND", default_value = "each-look")]
     frame_ids: Ids,
@@ -57,20 +67,6 @@ pub(super) struct WaitArgs {
     compare: CompareArgs,
     #[command(flatten)]
     output: OutputArgs,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Name {
-    /// Nothing moves any more; a blinking caret is no motion.
-    Stable,
-    /// Something differs from the first look and stays so.
-    Changed,
-    /// The surface, or the region, looks like PNG.
-    Matches,
-    /// PNG is seen anywhere in scope.
-    Appears,
-    /// PNG is seen nowhere in scope.
-    Gone,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -87,6 +83,18 @@ fn parse_moment(text: &str) -> Result<Duration> {
         Ok(ms) => Ok(Duration::from_millis(ms.into())),
         Err(_) => parse_duration(text),
     }
+}
+
+/// `5%`, or `0.05`.
+fn parse_share(text: &str) -> Result<f64> {
+    let (number, scale) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
+    let share = number.trim().parse::<f64>().map(|number| number * scale);
+    share.ok().filter(|share| *share > 0.0 && *share <= 1.0).ok_or_else(|| {
+        Error::usage(format!(
+            "'{text}' is no share of one core: use more than 0% and at most 100%, such as 5% or \
+             0.05"
+        ))
+    })
 }
 
 pub(super) fn run(args: &WaitArgs, cancel: &Cancel) -> Result<Answer> {
@@ -116,40 +124,39 @@ pub(super) fn answer(outcome: &Outcome, out: Option<&Path>) -> Result<Answer> {
 
 impl WaitArgs {
     fn condition(&self) -> Result<Condition> {
-        let mut condition = match (self.condition, &self.picture) {
-            (Name::Stable, None) => Condition::stable(),
-            (Name::Changed, None) => Condition::changed(),
-            (Name::Matches, Some(path)) => Condition::matches(frame::read(path)?),
-            (Name::Appears, Some(path)) => Condition::appears(frame::read(path)?),
-            (Name::Gone, Some(path)) => Condition::gone(frame::read(path)?),
-            (Name::Stable | Name::Changed, Some(path)) => {
-                return Err(Error::usage(format!(
-                    "the picture {} is one too many: stable and changed take none",
-                    path.display()
-                )));
+        let diff = self.compare.options(Preset::Live)?;
+        let set = |condition| self.set(condition, &diff);
+        let first = self.condition.map(|name| name.condition(self.picture.as_ref())).transpose()?;
+        let first = first.map(set);
+        match first {
+            Some(only) if self.any.is_empty() => Ok(only),
+            first => {
+                let others = self.any.iter().map(|words| from_words(words, &self.compare, set));
+                let others = others.collect::<Result<Vec<_>>>()?;
+                Condition::any(first.into_iter().chain(others))
             }
-            (Name::Matches | Name::Appears | Name::Gone, None) => {
-                return Err(Error::usage(
-                    "matches, appears and gone need a picture, such as `appears done.png`",
-                ));
-            }
-        };
+        }
+    }
+
+    /// What the command says for all conditions.
+    fn set(&self, mut condition: Condition, diff: &DiffOptions) -> Condition {
         if let Some(hold) = self.timing.hold {
             condition = condition.hold(hold);
         }
         if let Some(captures) = self.timing.captures {
             condition = condition.captures(captures);
         }
-        Ok(condition
-            .diff(self.compare.options(Preset::Live)?)
+        condition
+            .diff(diff.clone())
             .ignore_periodic(self.ignore_periodic)
-            .require_seen(self.require_seen))
+            .require_seen(self.require_seen)
     }
 
     fn options(&self) -> WaitOptions {
         let mut options = WaitOptions::new()
             .timeout(self.timing.timeout)
             .seed(self.timing.seed)
+            .max_cpu(self.max_cpu)
             .grace(self.grace);
         if let Some(interval) = self.timing.interval {
             options = options.interval(interval);

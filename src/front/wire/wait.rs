@@ -30,7 +30,7 @@ pub(crate) fn wait(outcome: &Outcome, paths: &WaitPaths) -> Value {
             "path": path(paths.last.as_ref()),
         })
     });
-    json!({
+    let answer = json!({
         "schema": "seechange.wait/1",
         "outcome": outcome.kind.name(),
         "sentence": outcome.sentence(),
@@ -52,7 +52,32 @@ pub(crate) fn wait(outcome: &Outcome, paths: &WaitPaths) -> Value {
         "late_ms": outcome.late.map(ms),
         "timeline": outcome.timeline.entries().map(entry).collect::<Vec<_>>(),
         "timeline_omitted": outcome.timeline.omitted(),
-    })
+    });
+    if outcome.conditions.is_empty() { answer } else { with(answer, several(outcome)) }
+}
+
+/// Which of several conditions was met, and how it ended for each.
+fn several(outcome: &Outcome) -> Value {
+    let each = (0..).zip(&outcome.conditions).map(|(index, one): (usize, _)| {
+        json!({
+            "index": index,
+            "condition": one.condition,
+            "label": one.label,
+            "outcome": one.kind.name(),
+            "onset_ms": one.onset.map(ms),
+            "met_at_ms": one.met_at.map(ms),
+            "found": one.found.map(rect),
+            "unmet": one.unmet.as_ref().map(unmet),
+            "flags": one.flags.iter().map(|flag| flag.name()).collect::<Vec<_>>(),
+            "late_ms": one.late.map(ms),
+        })
+    });
+    let each: Vec<Value> = each.collect();
+    let met = outcome.met_by().and_then(|index| each.get(index));
+    let met_by = met.map(|one| {
+        json!({"index": one["index"], "condition": one["condition"], "label": one["label"]})
+    });
+    json!({"met_by": met_by, "conditions": each})
 }
 
 fn ms(duration: Duration) -> u64 {
@@ -97,5 +122,9 @@ fn entry(entry: &Entry) -> Value {
         "areas": rects(&entry.areas),
     });
     let run = json!({"until_ms": ms(entry.until), "looks": entry.looks});
-    if entry.looks > 1 { with(look, run) } else { look }
+    let look = if entry.looks > 1 { with(look, run) } else { look };
+    match entry.damaged {
+        0 => look,
+        damaged => with(look, json!({"damaged_looks": damaged})),
+    }
 }
