@@ -165,6 +165,10 @@ impl Monitor {
     /// Takes note that something was drawn, heard of at `now`, and says when to look at it: at
     /// once, or a moment later where the last look was just before.
     pub fn damaged(&mut self, now: Duration) -> Duration {
+        if self.supply.captures() == 0 {
+            // What was drawn before the first look is in it.
+            return now;
+        }
         self.pace.damaged(now, self.planned)
     }
 
@@ -197,7 +201,9 @@ impl Monitor {
     fn latest_of(&self, when: impl Fn(&Rules) -> Duration) -> Duration {
         let open = self.conditions.iter().filter(|one| !one.rules.is_over());
         let latest = open.map(|one| when(&one.rules)).max();
-        latest.or_else(|| self.conditions.iter().map(|one| when(&one.rules)).max()).unwrap_or_default()
+        latest
+            .or_else(|| self.conditions.iter().map(|one| when(&one.rules)).max())
+            .unwrap_or_default()
     }
 
     /// When an undecided wait is over: at the deadline, or at the end of the grace after it;
@@ -306,7 +312,8 @@ impl Monitor {
         let (bounds, supply, captures) = (self.bounds, self.supply, self.supply.captures());
         let outcomes = self.conditions.into_iter();
         let outcomes = outcomes.map(|one| one.rules.outcome(now, cancelled)).collect();
-        let outcome = if self.is_any { several::combined(outcomes) } else { several::only(outcomes) };
+        let outcome =
+            if self.is_any { several::combined(outcomes) } else { several::only(outcomes) };
         let mut flags = outcome.flags;
         flags.extend(self.pace.may_have_missed().then_some(Flag::DamageWithoutChange));
         let last = last.zip(supply.last_id()).map(|(frame, id)| Observation {

@@ -5,7 +5,7 @@
 //!  costly looks      |  |    |       |        |   growing while nothing changes, to cost / share
 //!  something moved   |       |        x| | |  |   back to the interval
 //!  damage is told    |  |    |       |    d|      growing to ten intervals; a look at once when
-//!                                                 something is drawn, at most one an interval
+//!                                                 something is drawn, then not at once again
 //! ```
 //!
 //! What looks may cost is an account: time pays in the share, a look takes out its cost, and what
@@ -28,6 +28,9 @@ const GROWTH: f64 = 1.5;
 
 /// The longest gap where damage is told, in intervals: it may be told wrongly.
 const FALLBACK: f64 = 10.0;
+
+/// The gap between two looks that damage asks for, where the interval is not shorter.
+const EAGER: f64 = 0.05;
 
 /// How much longer the gap gets for damage that changes nothing, at most.
 const MOST_FRUITLESS: f64 = 4.0;
@@ -92,7 +95,7 @@ pub(super) struct Pace {
 struct Damage {
     /// Since the last look began.
     is_new: bool,
-    /// The gap in intervals between looks that damage asks for, made longer by each that was
+    /// How many times longer the gap is between looks that damage asks for, grown by each that was
     /// for nothing; 0 is 1.
     fruitless: f64,
     unannounced: u32,
@@ -124,8 +127,10 @@ impl Pace {
     /// When to look after `now`.
     pub(super) fn next(&mut self, now: Duration, cut: Cut) -> Duration {
         let gap = self.gaps.draw(cut.spread);
-        self.ready_at = now.saturating_add(stretched(gap, self.fruitless()));
-        let drawn = now.saturating_add(stretched(gap, self.quiet.min(self.longest())).min(cut.spread));
+        let eager = (EAGER / self.interval).min(1.0) * self.fruitless();
+        self.ready_at = now.saturating_add(stretched(gap, eager));
+        let drawn =
+            now.saturating_add(stretched(gap, self.quiet.min(self.longest())).min(cut.spread));
         let wanted = cut.wanted.map_or(drawn, |wanted| wanted.min(drawn));
         wanted.max(self.affordable_at(now)).min(cut.latest)
     }

@@ -114,9 +114,7 @@ impl Sighting {
         let is_gone_wanted = matches!(self.wanted, Wanted::Gone { .. });
         match self.presence.differing() {
             _ if is_gone_wanted && self.was_seen => (Term::Absence, captures.into(), 0),
-            Some(differing) if !is_gone_wanted && self.is_fresh => {
-                (Term::Match, budget, differing)
-            }
+            Some(differing) if !is_gone_wanted && self.is_fresh => (Term::Match, budget, differing),
             _ => (Term::Sighting, 1, 0),
         }
     }

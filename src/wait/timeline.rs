@@ -129,13 +129,25 @@ mod tests {
         let rect: Rect = "1,2,3,4".parse().unwrap();
         let mut timeline = Timeline::default();
         for look in 0..1000 {
-            timeline.push(at(look), Some(look.into()), LookVerdict::Still, std::iter::empty(), look % 3 == 0);
+            timeline.push(
+                at(look),
+                Some(look.into()),
+                LookVerdict::Still,
+                std::iter::empty(),
+                look % 3 == 0,
+            );
         }
         assert_eq!(timeline.entries().count(), 1);
         assert_eq!(timeline.last().map(|entry| (entry.looks, entry.until)), Some((1000, at(999))));
         assert_eq!(timeline.last().map(|entry| entry.damaged), Some(334));
         for look in 1000..2000 {
-            timeline.push(at(look), Some(look.into()), LookVerdict::Moved, std::iter::once(rect), true);
+            timeline.push(
+                at(look),
+                Some(look.into()),
+                LookVerdict::Moved,
+                std::iter::once(rect),
+                true,
+            );
         }
         assert_eq!((timeline.entries().count(), timeline.omitted()), (HEAD + TAIL, 1001 - 512));
         assert_eq!(timeline.last().map(|entry| entry.frame), Some(Some(1999)));

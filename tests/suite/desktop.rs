@@ -8,7 +8,10 @@
 mod act;
 mod capture;
 mod cost;
+mod damage;
 mod harness;
 mod input;
+mod painter;
+mod reaction;
 #[cfg(feature = "cli")]
 mod scenarios;

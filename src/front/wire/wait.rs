@@ -74,9 +74,9 @@ fn several(outcome: &Outcome) -> Value {
     });
     let each: Vec<Value> = each.collect();
     let met = outcome.met_by().and_then(|index| each.get(index));
-    let met_by = met.map(|one| {
-        json!({"index": one["index"], "condition": one["condition"], "label": one["label"]})
-    });
+    let met_by = met.map(
+        |one| json!({"index": one["index"], "condition": one["condition"], "label": one["label"]}),
+    );
     json!({"met_by": met_by, "conditions": each})
 }
 

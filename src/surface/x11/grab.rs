@@ -91,6 +91,14 @@ impl Grabber {
         !matches!(self.view, View::Clipped { .. })
     }
 
+    /// The drawable whose damage is that of the surface; `None` where there is none such.
+    pub(super) const fn damaged_drawable(&self) -> Option<u32> {
+        match self.view {
+            View::Display { .. } | View::Redirected { .. } => Some(self.view.drawable()),
+            View::Clipped { .. } => None,
+        }
+    }
+
     /// Whether pictures go through shared memory; tried out.
     pub(super) fn try_sharing(&mut self, link: &Link) -> Result<bool, Trouble> {
         self.segment.hold(link, self.size, &[])?;

@@ -1,8 +1,6 @@
 //! Events through XTEST, each followed by one round trip that makes sure the server took it.
 
-use x11rb::connection::Connection as _;
 use x11rb::cookie::VoidCookie;
-use x11rb::protocol::Event;
 use x11rb::protocol::xkb::{
     self, ConnectionExt as _, EventType, KeySymMap, MapPart, SelectEventsAux, VMod,
 };
@@ -49,10 +47,9 @@ impl Keyboard {
             self.is_listening = true;
         }
         let state = link.reply(link.conn.xkb_get_state(KEYBOARD)?)?;
-        while let Some(event) = link.conn.poll_for_event()? {
-            if tells_of_a_new_layout(&event) {
-                self.map = None;
-            }
+        link.receive()?;
+        if link.take_new_layout() {
+            self.map = None;
         }
         let map = match self.map.take() {
             Some(map) => map,
@@ -78,13 +75,6 @@ fn listen(link: &Link) -> Result<(), Trouble> {
     let details = SelectEventsAux::new();
     let asked = link.conn.xkb_select_events(KEYBOARD, none, events, parts(), parts(), &details)?;
     link.check(asked)
-}
-
-const fn tells_of_a_new_layout(event: &Event) -> bool {
-    matches!(
-        event,
-        Event::XkbMapNotify(_) | Event::XkbNewKeyboardNotify(_) | Event::MappingNotify(_)
-    )
 }
 
 fn read(link: &Link) -> Result<Keymap, Trouble> {

@@ -6,7 +6,7 @@
 //! server is never flooded, and a late picture cannot overwrite a newer one. Only what must arrive
 //! is sent all the same: the releases of what was pressed, see [`Link::leave`].
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io::{Error as IoError, ErrorKind as IoErrorKind, IoSlice, Result as IoResult};
 use std::os::fd::AsFd as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,9 +17,9 @@ use rustix::io::Errno;
 use x11rb::connection::{Connection as _, RequestConnection, SequenceNumber};
 use x11rb::cookie::{Cookie, VoidCookie};
 use x11rb::errors::{ConnectError, ConnectionError, ReplyError, ReplyOrIdError};
-use x11rb::protocol::ErrorKind;
 use x11rb::protocol::shm::ConnectionExt as _;
 use x11rb::protocol::xproto::Screen;
+use x11rb::protocol::{ErrorKind, Event};
 use x11rb::reexports::x11rb_protocol::parse_display::{
     ConnectAddress, ParsedDisplay, parse_display,
 };
@@ -31,11 +31,16 @@ use x11rb::x11_utils::{TryParse, X11Error};
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 
+use super::damage::Drawn;
+
 /// How long the display may take to answer anything but a capture, which brings its own limit.
 pub(super) const ANSWER_LIMIT: Duration = Duration::from_secs(3);
 
 /// How long it is waited again for a display that already left a request unanswered.
 const SECOND_LIMIT: Duration = Duration::from_millis(500);
+
+/// Boxes kept of what was drawn.
+const MOST_DRAWN: usize = 256;
 
 /// What "for ever" comes to, for callers that set no limit: a day.
 const LONGEST_WAIT: Duration = Duration::from_secs(86_400);
@@ -132,6 +137,9 @@ pub(super) struct Link {
     owed: Cell<Option<SequenceNumber>>,
     /// Whether the server takes files over the socket, as MIT-SHM 1.2 passes them.
     takes_files: Cell<bool>,
+    /// What the server told unasked, kept for those it is for.
+    drawn: RefCell<Vec<Drawn>>,
+    has_new_layout: Cell<bool>,
 }
 
 impl Link {
@@ -156,6 +164,8 @@ impl Link {
             screen: parsed.screen.into(),
             owed: Cell::new(None),
             takes_files: Cell::new(false),
+            drawn: RefCell::default(),
+            has_new_layout: Cell::new(false),
         })
     }
 
@@ -238,6 +248,55 @@ impl Link {
         let socket = socket.map_err(ConnectionError::from)?;
         self.conn.shm_attach_fd(self.conn.generate_id()?, socket, false)?.ignore_error();
         Ok(())
+    }
+
+    /// Takes in what the server has told unasked, without waiting for any.
+    pub(super) fn receive(&self) -> Result<(), Trouble> {
+        while let Some((event, sequence)) = self.conn.poll_for_event_with_sequence()? {
+            match event {
+                Event::DamageNotify(event) => self.keep(Drawn::new(&event, sequence)),
+                Event::XkbMapNotify(_)
+                | Event::XkbNewKeyboardNotify(_)
+                | Event::MappingNotify(_) => self.has_new_layout.set(true),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Of more than anybody asks for one by one, one box around the rest will do.
+    fn keep(&self, drawn: Option<Drawn>) {
+        let (Some(drawn), mut kept) = (drawn, self.drawn.borrow_mut()) else { return };
+        let is_full = kept.len() >= MOST_DRAWN;
+        match kept.last_mut().filter(|last| is_full && last.damage == drawn.damage) {
+            Some(last) => {
+                last.rect = last.rect.union(drawn.rect);
+                last.sequence = drawn.sequence;
+            }
+            None => kept.push(drawn),
+        }
+    }
+
+    /// What was drawn, as far as the server has told, each told once.
+    pub(super) fn take_drawn(&self) -> Vec<Drawn> {
+        self.drawn.take()
+    }
+
+    /// Whether the server has told of a new keyboard layout since this was last asked.
+    pub(super) fn take_new_layout(&self) -> bool {
+        self.has_new_layout.take()
+    }
+
+    /// Waits for at most `limit` until the server tells anything.
+    pub(super) fn listen(&self, limit: Duration) -> Result<(), Trouble> {
+        self.conn.flush()?;
+        let mut fds = [PollFd::new(&self.conn.stream().socket, PollFlags::IN)];
+        let limit = Timespec::try_from(limit).map_err(|_| Trouble::Stalled)?;
+        match poll(&mut fds, Some(&limit)) {
+            // A signal ends it early: whoever rests looks at the time again.
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(ConnectionError::from(IoError::from(error)).into()),
+        }
     }
 
     /// Waits for a reply.

@@ -22,6 +22,7 @@
 //! # Ok::<(), seechange::Error>(())
 //! ```
 
+mod damage;
 mod doctor;
 mod grab;
 mod input;
@@ -38,12 +39,13 @@ use std::time::Duration;
 use x11rb::protocol::xtest;
 
 use crate::act::{Driver, Held, InputEvent, KeyCode, Stroke};
-use crate::clock::Clock;
+use crate::clock::{Cancel, Clock};
 use crate::error::{Error, Result};
 use crate::frame::Frame;
 use crate::geometry::{Point, Rect};
-use crate::wait::{Capture, Geometry, Source};
+use crate::wait::{Capture, Geometry, Rest, Source};
 
+use damage::Watch;
 use grab::Grabber;
 use input::{Buttons, Keyboard};
 use keymap::State;
@@ -74,6 +76,8 @@ pub struct X11 {
     window: Option<Window>,
     clock: Clock,
     grabber: Grabber,
+    /// Once somebody asked to be told of damage.
+    watch: Option<Watch>,
     keyboard: Keyboard,
     buttons: Buttons,
     has_xtest: bool,
@@ -122,6 +126,7 @@ impl X11 {
             window,
             clock: clock.clone(),
             grabber,
+            watch: None,
             keyboard: Keyboard::default(),
             buttons: Buttons::default(),
             has_xtest,
@@ -221,6 +226,17 @@ impl X11 {
         })
     }
 
+    fn grab(&mut self, region: Option<Rect>, frame: &mut Frame) -> Result<Capture, Trouble> {
+        if let Some(watch) = &mut self.watch {
+            watch.arm(&self.link)?;
+        }
+        let capture = self.grabber.grab(&self.link, region, frame)?;
+        if let (Some(watch), Capture::Taken { .. }) = (&mut self.watch, &capture) {
+            watch.picture_taken();
+        }
+        Ok(capture)
+    }
+
     fn find_obstacle(&self, window: u32, point: Point) -> Result<Option<String>, Trouble> {
         let display = windows::size(&self.link, self.link.root())?;
         let Some(pixel) = self.place()?.pixel(point, display) else {
@@ -289,8 +305,8 @@ impl Source for X11 {
         give_up: Duration,
         frame: &mut Frame,
     ) -> Result<Capture> {
-        let taken = self.link.until(give_up);
-        match taken.and_then(|()| self.grabber.grab(&self.link, region, frame)) {
+        let taken = self.link.until(give_up).and_then(|()| self.grab(region, frame));
+        match taken {
             Ok(capture) => Ok(capture),
             Err(Trouble::Stalled) => Ok(Capture::Stalled),
             Err(trouble @ Trouble::Refused(_)) if !self.lost(&trouble) => {
@@ -298,6 +314,30 @@ impl Source for X11 {
             }
             Err(trouble) => Err(self.explain(trouble)),
         }
+    }
+
+    /// With the DAMAGE extension; for a window only where it has a picture of its own.
+    fn watch_damage(&mut self) -> Result<bool> {
+        if let (None, Some(drawable)) = (&self.watch, self.grabber.damaged_drawable()) {
+            let watch = self.link.soon().and_then(|()| Watch::start(&self.link, drawable));
+            self.watch = watch.map_err(|trouble| self.explain(trouble))?;
+        }
+        Ok(self.watch.is_some())
+    }
+
+    fn rest(
+        &mut self,
+        until: Duration,
+        concerns: &dyn Fn(Rect) -> bool,
+        clock: &Clock,
+        cancel: &Cancel,
+    ) -> Result<Rest> {
+        let rested = match &self.watch {
+            Some(watch) => watch.rest(&self.link, until, concerns, clock, cancel),
+            None if clock.sleep_until(until, cancel) => Ok(Rest::Elapsed),
+            None => Ok(Rest::Cancelled),
+        };
+        rested.map_err(|trouble| self.explain(trouble))
     }
 }
 

@@ -41,9 +41,8 @@ impl Rules {
 
     /// Whether it was met in time.
     pub(in super::super) fn is_met_in_time(&self) -> bool {
-        self.decision.is_some_and(|decision| {
-            !decision.late && decision.kind == super::OutcomeKind::Met
-        })
+        self.decision
+            .is_some_and(|decision| !decision.late && decision.kind == super::OutcomeKind::Met)
     }
 
     /// Whether a capture may begin at `now`: not past the deadline (and the grace), but for the
