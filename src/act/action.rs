@@ -48,6 +48,8 @@ pub const TEXT_CHARACTERS: RangeInclusive<usize> = 1..=2000;
 pub const DELAY_MS: RangeInclusive<u32> = 0..=200;
 /// The pace of typing unless asked otherwise, in milliseconds a character.
 pub const DELAY_MS_DEFAULT: u32 = 30;
+/// How many conditions one wait may be for.
+pub const ANY_CONDITIONS: RangeInclusive<usize> = 1..=16;
 /// How long a wait for a condition may be, in milliseconds.
 pub const TIMEOUT_MS: RangeInclusive<u32> = 0..=300_000;
 /// How long a wait for a condition is unless asked otherwise, in milliseconds.
@@ -181,6 +183,8 @@ pub struct WaitFor {
     pub timeout: Duration,
     /// The part of the observation's image that counts. Default: all of it.
     pub region: Option<Rect>,
+    /// Further conditions: the first that is met of all of them ends the wait. At most 15.
+    pub or: Vec<Self>,
 }
 
 /// A straight drag.
@@ -355,6 +359,7 @@ impl Action {
             Self::Scroll { delta_x, delta_y, .. } => check_detents(*delta_x, *delta_y),
             Self::TypeText { delay, .. } => within("delay_ms", "", whole_ms(*delay), &DELAY_MS),
             Self::Wait { duration } => within("seconds", "", duration.as_secs_f64(), &WAIT_SECONDS),
+            Self::WaitFor(asked) => asked.check(),
             _ => Ok(()),
         }
     }
@@ -390,7 +395,9 @@ impl Action {
 
 impl WaitFor {
     pub(super) fn check(&self) -> Result<(), Refusal> {
-        within("timeout_ms", "", whole_ms(self.timeout), &TIMEOUT_MS)
+        within("any", " conditions", 1 + self.or.len(), &ANY_CONDITIONS)?;
+        let mut all = std::iter::once(self).chain(&self.or);
+        all.try_for_each(|one| within("timeout_ms", "", whole_ms(one.timeout), &TIMEOUT_MS))
     }
 }
 

@@ -279,13 +279,13 @@ impl<'s> Executor<'s> {
         geometry: Geometry,
         baseline: Option<Frame>,
     ) -> Result<(Condition, WaitOptions), Refusal> {
-        let mut diff = self.options.diff.clone();
-        if let Some(region) = asked.region {
-            let image = image_size(geometry.size, self.options.max_edge);
-            let scope = diff.scope_in_force().clone();
-            diff = diff.scope(scope.region(locate_region(region, image, geometry.size)?));
+        let mut condition = self.condition(asked, geometry)?;
+        if !asked.or.is_empty() {
+            let others = asked.or.iter().map(|other| self.condition(other, geometry));
+            let others = others.collect::<Result<Vec<_>, Refusal>>()?;
+            condition = Condition::any(std::iter::once(condition).chain(others))
+                .map_err(|error| Refusal::bad_value(error.to_string()))?;
         }
-        let condition = asked.condition.clone().diff(diff);
         let mut options = WaitOptions::new().timeout(asked.timeout);
         if let Some(baseline) = baseline {
             options = options.baseline(baseline);
@@ -294,6 +294,17 @@ impl<'s> Executor<'s> {
             Ok(_) => Ok((condition, options)),
             Err(error) => Err(Refusal::bad_value(format!("{}: {error}", condition.name()))),
         }
+    }
+
+    /// One condition as it was asked for, compared as the executor compares.
+    fn condition(&self, asked: &WaitFor, geometry: Geometry) -> Result<Condition, Refusal> {
+        let mut diff = self.options.diff.clone();
+        if let Some(region) = asked.region {
+            let image = image_size(geometry.size, self.options.max_edge);
+            let scope = diff.scope_in_force().clone();
+            diff = diff.scope(scope.region(locate_region(region, image, geometry.size)?));
+        }
+        Ok(asked.condition.clone().diff(diff).timeout(asked.timeout))
     }
 
     /// An action that sends input: state, plan, baseline, events, cleanup, wait.

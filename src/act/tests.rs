@@ -688,12 +688,17 @@ fn a_sequence_ends_after_half_an_hour() {
 }
 
 fn wait_for(condition: Condition, timeout_ms: u64) -> WaitFor {
-    WaitFor { condition, timeout: Duration::from_millis(timeout_ms), region: None }
+    WaitFor { condition, timeout: Duration::from_millis(timeout_ms), region: None, or: vec![] }
 }
 
 /// What the fake shows after a click at (20, 20).
 fn black_box() -> Frame {
     Frame::filled(Size::new(13, 13).unwrap(), PixelFormat::Rgba, [0, 0, 0, 255])
+}
+
+/// As large as the fake, and nothing it ever shows.
+fn black_box_alone() -> Frame {
+    Frame::filled(Size::new(64, 48).unwrap(), PixelFormat::Rgba, [0, 0, 0, 255])
 }
 
 #[test]
@@ -744,6 +749,30 @@ fn a_postcondition_must_become_true_after_the_input() {
     fake.click(20, 20);
     let receipt = act_after(&mut fake, click(), wait_for(Condition::appears(black_box()), 500));
     assert!(!receipt.is_fulfilled(), "what was there before does not count");
+}
+
+#[test]
+fn the_first_of_several_conditions_ends_the_wait() {
+    let comes = || wait_for(Condition::appears(black_box()), 500);
+    let never = || wait_for(Condition::matches(black_box_alone()), 400);
+    let click = || Action::click(at(20.0, 20.0));
+    let hover = || Action::Hover { at: at(20.0, 20.0) };
+    for (action, first, second, met_by) in [
+        (click(), never(), comes(), Some(1)),
+        (click(), comes(), never(), Some(0)),
+        (hover(), comes(), never(), None),
+    ] {
+        let asked = WaitFor { or: vec![second], ..first };
+        let receipt = act_after(&mut Fake::new(64, 48), action, asked);
+        let outcome = &receipt.postcondition.as_ref().unwrap().outcome;
+        assert_eq!(outcome.met_by(), met_by, "{outcome:#?}");
+        assert_eq!(receipt.is_fulfilled(), met_by.is_some());
+    }
+    let mut many = never();
+    many.or = (0..16).map(|_| never()).collect();
+    let receipt = act(&mut Fake::new(64, 48), Action::WaitFor(many));
+    let told = receipt.refusal.unwrap().message().to_owned();
+    assert_eq!(told, "any must be 1 to 16 conditions, not 17");
 }
 
 #[test]

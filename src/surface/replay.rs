@@ -488,6 +488,40 @@ mod tests {
     }
 
     #[test]
+    fn damage_wakes_a_rest_unless_a_capture_has_seen_it() {
+        let frames = r#"{"at_ms":0,"file":"a.png"},{"at_ms":300,"file":"b.png"}"#;
+        let damage = r#"{"at_ms":300,"rect":{"x":2,"y":2,"width":3,"height":3}},
+                        {"at_ms":100,"rect":[6,6,2,2]}"#;
+        let text = timeline(frames).replace("}]}", &format!(r#"}}],"damage":[{damage}]}}"#));
+        let folder = folder(&text);
+        let recording = Recording::open(folder.path()).unwrap();
+        let ms = Duration::from_millis;
+        let everywhere: Rect = "0,0,8,8".parse().unwrap();
+        let there: Rect = "0,0,4,4".parse().unwrap();
+        for (looked_at, until, scope, ends, rest) in [
+            (0, 1000, everywhere, 100, Rest::Damaged),
+            (99, 1000, everywhere, 100, Rest::Damaged),
+            (100, 1000, everywhere, 300, Rest::Damaged),
+            (0, 1000, there, 300, Rest::Damaged),
+            (0, 80, everywhere, 80, Rest::Elapsed),
+            (300, 1000, everywhere, 1000, Rest::Elapsed),
+        ] {
+            let clock = Clock::simulated();
+            let mut replay = recording.play(&clock, FrameIds::EachLook);
+            assert!(replay.watch_damage().unwrap());
+            clock.sleep(ms(looked_at));
+            let mut frame = Frame::filled(Size::ONE, PixelFormat::Rgba, [0; 4]);
+            replay.capture(None, ms(5000), &mut frame).unwrap();
+            let concerns = |rect: Rect| scope.intersection(rect).is_some();
+            let rested = replay.rest(ms(until), &concerns, &clock, &Cancel::never()).unwrap();
+            assert_eq!((rested, clock.now()), (rest, ms(ends)), "{looked_at} {until} {scope}");
+        }
+        let plain = Recording::open(self::folder(&timeline(frames)).path()).unwrap();
+        let mut plain = plain.play(&Clock::simulated(), FrameIds::EachLook);
+        assert!(!plain.watch_damage().unwrap());
+    }
+
+    #[test]
     fn trouble_is_played_too() {
         let folder = folder(&timeline(
             r#"{"at_ms":0,"file":"a.png"}, {"at_ms":300,"file":"fail","cost_ms":5},
@@ -539,6 +573,10 @@ mod tests {
             (scaled("0"), "has the scale 0:"),
             (scaled("-1.5"), "has the scale -1.5:"),
             (scaled("16.5"), "has the scale 16.5:"),
+            (
+                timeline(r#"{"at_ms":0,"file":"a.png"}],"damage":[{"at_ms":1,"rect":[0,0,0,1]}"#),
+                "timeline.json: damage 1: ",
+            ),
             (
                 timeline(r#"{"at_ms":9,"file":"a.png"},{"at_ms":5,"file":"a.png"}"#),
                 "frame 2 at 5 ms comes before 9 ms",

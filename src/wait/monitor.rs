@@ -163,7 +163,7 @@ impl Monitor {
     }
 
     /// Takes note that something was drawn, heard of at `now`, and says when to look at it: at
-    /// once, or a moment later where the last look was just before.
+    /// once, or a moment later where that was asked for just before.
     pub fn damaged(&mut self, now: Duration) -> Duration {
         if self.supply.captures() == 0 {
             // What was drawn before the first look is in it.

@@ -5,7 +5,7 @@
 //!  costly looks      |  |    |       |        |   growing while nothing changes, to cost / share
 //!  something moved   |       |        x| | |  |   back to the interval
 //!  damage is told    |  |    |       |    d|      growing to ten intervals; a look at once when
-//!                                                 something is drawn, then not at once again
+//!                                                 something is drawn, if it was quiet before
 //! ```
 //!
 //! What looks may cost is an account: time pays in the share, a look takes out its cost, and what
@@ -46,7 +46,7 @@ pub(super) struct Cut {
     pub(super) latest: Duration,
     /// When it could decide.
     pub(super) wanted: Option<Duration>,
-    /// The longest gap.
+    /// The longest gap, while there is something that could.
     pub(super) spread: Duration,
 }
 
@@ -81,12 +81,14 @@ pub(super) struct Pace {
     /// Seconds that looks may cost now; below zero, what was taken on credit.
     account: f64,
     paid_until: Duration,
-    /// What a look costs, in seconds, lately.
+    /// What looks cost, in seconds, lately, and what the last one has cost so far.
     cost: f64,
+    last_cost: f64,
     /// The gap in intervals while nothing changes.
     quiet: f64,
-    /// When a look that damage asks for may begin.
+    /// When a look that damage asks for may begin, and whether it asked for the last one.
     ready_at: Duration,
+    was_damaged: bool,
     damage: Option<Damage>,
 }
 
@@ -113,8 +115,10 @@ impl Pace {
             account: share * SAVINGS,
             paid_until: Duration::ZERO,
             cost: 0.0,
+            last_cost: 0.0,
             quiet: 1.0,
             ready_at: Duration::ZERO,
+            was_damaged: false,
             damage: None,
         }
     }
@@ -127,17 +131,21 @@ impl Pace {
     /// When to look after `now`.
     pub(super) fn next(&mut self, now: Duration, cut: Cut) -> Duration {
         let gap = self.gaps.draw(cut.spread);
+        let grown = stretched(gap, self.quiet.min(self.longest()));
+        let drawn = match cut.wanted {
+            Some(wanted) => wanted.min(now.saturating_add(grown.min(cut.spread))),
+            None => now.saturating_add(grown),
+        };
+        // What is drawn all the time is looked at as often as without damage.
         let eager = (EAGER / self.interval).min(1.0) * self.fruitless();
-        self.ready_at = now.saturating_add(stretched(gap, eager));
-        let drawn =
-            now.saturating_add(stretched(gap, self.quiet.min(self.longest())).min(cut.spread));
-        let wanted = cut.wanted.map_or(drawn, |wanted| wanted.min(drawn));
-        wanted.max(self.affordable_at(now)).min(cut.latest)
+        let again = if self.was_damaged { stretched(gap, eager) } else { Duration::ZERO };
+        self.ready_at = now.saturating_add(again);
+        drawn.max(self.affordable_at(now)).min(cut.latest)
     }
 
     /// Something was drawn at `now`: when to look at it, if `planned` is when to look anyway.
     ///
-    /// At once, unless the last look was just before.
+    /// At once, unless damage has asked for the last look too, just before.
     pub(super) fn damaged(&mut self, now: Duration, planned: Duration) -> Duration {
         if let Some(damage) = &mut self.damage {
             damage.is_new = true;
@@ -157,6 +165,9 @@ impl Pace {
 
     /// What a look showed.
     pub(super) fn see(&mut self, showed: Showed) {
+        self.was_damaged = self.is_damaged();
+        self.cost = self.usual_cost();
+        self.last_cost = 0.0;
         let is_fruitless = self.judge_damage(showed);
         self.quiet = match showed {
             Showed::Motion => 1.0,
@@ -189,9 +200,19 @@ impl Pace {
 
     /// Takes from the account what a look cost.
     pub(super) fn spend(&mut self, cost: Duration) {
-        let cost = cost.as_secs_f64();
-        self.account -= cost;
-        self.cost = if self.cost == 0.0 { cost } else { self.cost.mul_add(0.75, cost * 0.25) };
+        self.account -= cost.as_secs_f64();
+        self.last_cost += cost.as_secs_f64();
+    }
+
+    /// What a look costs, the last one counted for a quarter.
+    fn usual_cost(&self) -> f64 {
+        let is_first = self.cost == 0.0;
+        if is_first { self.last_cost } else { self.cost.mul_add(0.75, self.last_cost * 0.25) }
+    }
+
+    /// What looks cost before the last one, which may not be at its end.
+    fn known_cost(&self) -> f64 {
+        if self.cost == 0.0 { self.last_cost } else { self.cost }
     }
 
     /// When the account is out of debt.
@@ -205,7 +226,7 @@ impl Pace {
     /// How long a gap may grow, in intervals.
     fn longest(&self) -> f64 {
         let fallback = if self.is_trusted() { FALLBACK } else { 1.0 };
-        (self.cost / self.share / self.interval).max(fallback)
+        (self.known_cost() / self.share / self.interval).max(fallback)
     }
 
     fn is_trusted(&self) -> bool {

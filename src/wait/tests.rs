@@ -12,6 +12,9 @@ use crate::error::Result;
 use crate::frame::{Frame, PixelFormat};
 use crate::geometry::{Rect, Size};
 
+mod any;
+mod pace;
+
 const SEEDS: u64 = 25;
 
 fn ms(ms: u64) -> Duration {

@@ -108,8 +108,9 @@ fn fields_of(action: &str) -> Option<&'static [&'static str]> {
 }
 
 /// The fields of a wait for a condition, as an action and as a postcondition.
-const WAIT_FIELDS: [&str; 9] = [
+const WAIT_FIELDS: [&str; 10] = [
     "condition",
+    "any",
     "image",
     "timeout",
     "timeout_ms",
@@ -249,7 +250,41 @@ fn postcondition(value: &Value) -> Result<WaitFor, Refusal> {
     wait_for(&Fields { action: "a condition".to_owned(), object: object.clone() })
 }
 
+/// A condition; or instead of it `any`, an array of several, with a timeout for those that have
+/// none of their own.
 fn wait_for(fields: &Fields) -> Result<WaitFor, Refusal> {
+    if fields.optional("any").is_none() {
+        return one_condition(fields);
+    }
+    if let Some(field) = ONE_CONDITION_FIELDS.iter().find(|one| fields.optional(one).is_some()) {
+        return Err(bad_value(format!("any and {field} exclude each other: put it inside any")));
+    }
+    let whole = timeout(fields)?;
+    let mut conditions = fields.parts("any", "condition", |mut object| {
+        for field in object.keys().filter(|field| *field != "any") {
+            check_field("a condition", field, &[], &WAIT_FIELDS)?;
+        }
+        if object.contains_key("any") {
+            return Err(bad_value("a condition inside any is no any itself".to_owned()));
+        }
+        if !object.contains_key("timeout") && !object.contains_key("timeout_ms") {
+            object.insert("timeout_ms".to_owned(), ms(whole).into());
+        }
+        one_condition(&Fields { action: "a condition".to_owned(), object })
+    })?;
+    if conditions.is_empty() {
+        return Err(bad_value("any is empty: name some conditions".to_owned()));
+    }
+    let others = conditions.split_off(1);
+    let first = conditions.swap_remove(0);
+    Ok(WaitFor { or: others, ..first })
+}
+
+/// The fields of one condition that several have each for itself.
+const ONE_CONDITION_FIELDS: [&str; 7] =
+    ["condition", "image", "hold_ms", "captures", "region", "require_seen", "ignore_periodic"];
+
+fn one_condition(fields: &Fields) -> Result<WaitFor, Refusal> {
     let name = fields.string("condition")?;
     let mut condition = match name {
         "stable" => Condition::stable(),
@@ -279,6 +314,7 @@ fn wait_for(fields: &Fields) -> Result<WaitFor, Refusal> {
             .ignore_periodic(fields.flag("ignore_periodic", false)?),
         timeout: timeout(fields)?,
         region: fields.optional("region").map(region).transpose()?,
+        or: Vec::new(),
     })
 }
 
@@ -700,14 +736,22 @@ fn described(action: &Action) -> Value {
         Action::TypeText { text, delay } => {
             json!({"text_length": text.length(), "method": "keys", "delay_ms": ms(*delay)})
         }
-        Action::WaitFor(asked) => json!({
-            "condition": asked.condition.name(), "timeout_ms": ms(asked.timeout),
-            "region": asked.region.map(super::diff::rect),
-        }),
+        Action::WaitFor(asked) if asked.or.is_empty() => described_condition(asked),
+        Action::WaitFor(asked) => {
+            let all = std::iter::once(asked).chain(&asked.or);
+            json!({"any": all.map(described_condition).collect::<Vec<_>>()})
+        }
         Action::Wait { duration } => json!({"seconds": duration.as_secs_f64()}),
     };
     value["action"] = action.name().into();
     value
+}
+
+fn described_condition(asked: &WaitFor) -> Value {
+    json!({
+        "condition": asked.condition.name(), "timeout_ms": ms(asked.timeout),
+        "region": asked.region.map(super::diff::rect),
+    })
 }
 
 fn described_drag(drag: &Drag) -> Value {
@@ -824,6 +868,21 @@ mod tests {
                         .require_seen(false),
                     timeout: Duration::from_secs(5),
                     region: Some(Rect::new(1, 2, 3, 4).unwrap()),
+                    or: Vec::new(),
+                }),
+            ),
+            (
+                r#"{"action":"wait_for","timeout":"3s","any":[{"condition":"changed"},{"condition":"stable","timeout_ms":900}]}"#,
+                Action::WaitFor(WaitFor {
+                    condition: Condition::changed(),
+                    timeout: Duration::from_secs(3),
+                    region: None,
+                    or: vec![WaitFor {
+                        condition: Condition::stable(),
+                        timeout: Duration::from_millis(900),
+                        region: None,
+                        or: Vec::new(),
+                    }],
                 }),
             ),
             (r#"{"action":"wait"}"#, Action::Wait { duration: Duration::from_secs(1) }),
@@ -893,13 +952,24 @@ mod tests {
             (
                 r#"{"action":"click","x":1,"y":2,"postcondition":{"stable":true}}"#,
                 UnknownField,
-                "postcondition: a condition has no field 'stable': it takes condition, image, \
+                "postcondition: a condition has no field 'stable': it takes condition, any, image, \
                  timeout, timeout_ms, hold_ms, captures, region, require_seen, ignore_periodic",
             ),
             (
                 r#"{"action":"click","x":1,"y":2,"postcondition":{"condition":"appears","image":"/no/such.png"}}"#,
                 BadValue,
                 "postcondition: image cannot be read: no such file or directory",
+            ),
+            (r#"{"action":"wait_for","any":[]}"#, BadValue, "any is empty: name some conditions"),
+            (
+                r#"{"action":"wait_for","any":[{"condition":"stable"}],"hold_ms":9}"#,
+                BadValue,
+                "any and hold_ms exclude each other: put it inside any",
+            ),
+            (
+                r#"{"action":"wait_for","any":[{"any":[]}]}"#,
+                BadValue,
+                "condition 1: a condition inside any is no any itself",
             ),
             (
                 r#"{"action":"wait_for","condition":"done"}"#,
