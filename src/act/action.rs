@@ -88,6 +88,7 @@ impl Request {
 }
 
 /// What can be asked for. Points are pixels of the observation's image.
+#[expect(clippy::large_enum_variant, reason = "actions are few and seldom moved")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Action {

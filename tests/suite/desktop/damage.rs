@@ -148,6 +148,6 @@ fn every_one_of_many_changes_wakes() {
             desktop.clock.sleep(Duration::from_micros(step * 200));
             painter.fill((20, 20, 30, 20), u32::try_from(step).unwrap() * 0x04_0503);
         });
-        assert!(outcome.is_met() && outcome.flags == [], "{step}: {outcome:#?}");
+        assert!(outcome.is_met() && outcome.flags.is_empty(), "{step}: {outcome:#?}");
     }
 }
