@@ -7,7 +7,7 @@
 #[cfg(feature = "files")]
 mod codec;
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "replay")]
 pub(crate) use codec::write_new;
 #[cfg(feature = "files")]
 pub use codec::{Pair, decode, encode_png, read, read_pair, write_png};

@@ -22,8 +22,10 @@ mod text;
 pub use diff_picture::diff_picture;
 pub use options::{DiffOptions, Preset};
 #[cfg(feature = "pictures")]
+pub(crate) use overview::{BRIGHT, STRONG, outline};
+#[cfg(feature = "pictures")]
 pub use pictures::{Picture, pictures, whole_picture};
-#[cfg(feature = "cli")]
+#[cfg(feature = "pictures")]
 pub(crate) use resize::copy;
 pub use shots::{Role, Shot, shots};
 pub use text::{Naming, Wording};

@@ -19,13 +19,13 @@ use super::canvas::{Canvas, done, eg_rectangle};
 use super::marks::{Marks, Style, Way};
 
 /// Outlines and tabs. Its contrast with white is 4.9, so numbers on it can be read.
-pub(super) const STRONG: Rgb888 = Rgb888::new(226, 0, 96);
+pub(crate) const STRONG: Rgb888 = Rgb888::new(226, 0, 96);
 
 /// Where blocks were and are, and the way they went. Its contrast with white is 5.9.
 const MOVED: Rgb888 = Rgb888::new(0, 92, 214);
 
 /// The lines beside the outlines, and the digits: they part the strong colour from anything.
-pub(super) const BRIGHT: Rgb888 = Rgb888::new(255, 255, 255);
+pub(crate) const BRIGHT: Rgb888 = Rgb888::new(255, 255, 255);
 
 /// What surrounds the frame where outlines need room.
 const BORDER: [u8; 4] = [206, 209, 214, 255];
@@ -63,7 +63,7 @@ fn bordered(copy: &Frame, marks: &Marks) -> Frame {
 }
 
 /// A line around `rect`, `inset` pixels away from it.
-fn outline(canvas: &mut Canvas<'_>, rect: Rect, inset: u32, width: u32, colour: Rgb888) {
+pub(crate) fn outline(canvas: &mut Canvas<'_>, rect: Rect, inset: u32, width: u32, colour: Rgb888) {
     let style = PrimitiveStyleBuilder::new()
         .stroke_color(colour)
         .stroke_width(width)

@@ -16,6 +16,9 @@
 //! # Ok::<(), seechange::Error>(())
 //! ```
 
+mod record;
+mod store;
+
 use std::collections::{HashMap, VecDeque};
 use std::fs;
 use std::io::Read as _;
@@ -31,7 +34,10 @@ use crate::frame::{self, Frame};
 use crate::geometry::Rect;
 use crate::wait::{Capture, Geometry, Rest, Source};
 
-/// The schema this module reads.
+pub use record::{Ended, Progress, RecordOptions, Recorded, record};
+pub use store::check_folder;
+
+/// The schema this module reads and writes.
 const SCHEMA: &str = "seechange.timeline/1";
 
 /// The largest `timeline.json` that is read.

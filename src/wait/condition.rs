@@ -287,6 +287,7 @@ pub struct WaitOptions {
     pub(super) baseline: Option<Frame>,
     pub(super) look_again: Duration,
     pub(super) settle_within: Duration,
+    pub(super) filmstrip: bool,
     pub(super) max_cpu: f64,
 }
 
@@ -302,6 +303,7 @@ impl Default for WaitOptions {
             baseline: None,
             look_again: Duration::from_millis(300),
             settle_within: Duration::from_secs(1),
+            filmstrip: false,
             max_cpu: 0.1,
         }
     }
@@ -396,6 +398,14 @@ impl WaitOptions {
     #[must_use]
     pub const fn settle_within(mut self, duration: Duration) -> Self {
         self.settle_within = duration;
+        self
+    }
+
+    /// Whether to keep up to three frames on the way: the first look, the first change and the
+    /// biggest ([`Outcome::filmstrip`](super::Outcome::filmstrip)). Default: no.
+    #[must_use]
+    pub const fn filmstrip(mut self, keep: bool) -> Self {
+        self.filmstrip = keep;
         self
     }
 

@@ -73,6 +73,7 @@
 
 mod blink;
 mod condition;
+mod filmstrip;
 mod monitor;
 mod motion;
 mod net;
@@ -81,6 +82,8 @@ mod pace;
 mod part;
 mod patch;
 mod periodic;
+#[cfg(feature = "pictures")]
+mod picture;
 mod presence;
 mod rules;
 mod run;
@@ -93,11 +96,16 @@ mod supply;
 mod timeline;
 
 pub use condition::{Condition, WaitOptions};
+pub use filmstrip::{Filmstrip, Kept, Moment};
 pub use monitor::{Look, Monitor, Step};
 pub use outcome::{
     Flag, Observation, Outcome, OutcomeKind, Periodic, SetAside, Term, Transient, Unmet,
 };
+#[cfg(feature = "pictures")]
+pub use picture::timeline_picture;
 pub use run::{wait, wait_watched};
+#[cfg(feature = "replay")]
+pub(crate) use schedule::Gaps;
 pub use source::{Capture, Geometry, Rest, Source};
 pub use timeline::{Entry, LookVerdict, Timeline};
 

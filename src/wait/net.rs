@@ -1,5 +1,6 @@
 //! What differs from the baseline, what stands, and what came and went.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use super::patch::fingerprint;
 /// seen stays on or off (800 ms in GTK).
 pub(super) const BLINK_PATIENCE: Duration = Duration::from_millis(1200);
 
-/// Transients kept with their frame, and at all.
+/// Frames kept of what comes and goes, and how many transients at all.
 const MOST_FRAMES: usize = 16;
 const MOST_TRANSIENTS: usize = 100;
 
@@ -256,10 +257,18 @@ impl Net {
                 self.end(at, old);
             }
         }
-        if let Some(frame) = frame.filter(|_| self.transients.len() < MOST_FRAMES) {
+        if let Some(frame) = frame.filter(|_| self.kept_frames(&tracks) < MOST_FRAMES) {
             keep_frame(&mut tracks, frame);
         }
         self.tracks = tracks;
+    }
+
+    /// How many frames are kept: of what came and went, and of what stands and may go.
+    fn kept_frames(&self, tracks: &[Track]) -> usize {
+        let gone = self.transients.iter().filter_map(|transient| transient.frame.as_ref());
+        let standing = tracks.iter().filter_map(|track| track.frame.as_ref());
+        let different: HashSet<_> = gone.chain(standing).map(Arc::as_ptr).collect();
+        different.len()
     }
 
     /// Files a transient; what came and went together is one.

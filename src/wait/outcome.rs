@@ -7,6 +7,7 @@ use crate::error::Shown;
 use crate::frame::Frame;
 use crate::geometry::Rect;
 
+use super::filmstrip::Kept;
 use super::timeline::Timeline;
 
 /// How a wait ended. Running out of time is an answer with evidence, not an error.
@@ -46,6 +47,15 @@ pub struct Outcome {
     pub late: Option<Duration>,
     /// What each look showed.
     pub timeline: Timeline,
+    /// How long it had to last.
+    pub hold: Duration,
+    /// The instant after which no capture counted.
+    pub deadline: Duration,
+    /// Since when what is waited for had been seen without a break at the end, if it was.
+    pub since: Option<Duration>,
+    /// Frames kept on the way, when [`WaitOptions::filmstrip`](super::WaitOptions::filmstrip)
+    /// asks for them: at most three, the first look, the first change and the biggest.
+    pub filmstrip: Vec<Kept>,
     /// For [`any`](super::Condition::any), how it ended for each of the conditions, in their order,
     /// without their own `last` and `timeline`; else empty.
     pub conditions: Vec<Outcome>,

@@ -8,6 +8,7 @@ use crate::frame::{Frame, PixelFormat};
 use crate::geometry::Size;
 
 use super::condition::{Condition, WaitOptions};
+use super::filmstrip::Filmstrip;
 use super::monitor::{Look, Monitor};
 use super::outcome::Outcome;
 use super::source::{Capture, Rest, Source};
@@ -48,7 +49,8 @@ pub fn wait_watched(
         monitor.rely_on_damage();
     }
     let mut frames = Frames::new(monitor.bounds().size());
-    let mut looking = Looking { source, monitor, clock, cancel, start, failure: None };
+    let filmstrip = options.filmstrip.then(|| Filmstrip::new(options.starts_at()));
+    let mut looking = Looking { source, monitor, clock, cancel, start, failure: None, filmstrip };
     while let Some(at) = looking.monitor.next_look(looking.now()) {
         if !looking.rest(at)? || !looking.look(&mut frames)? {
             break;
@@ -90,6 +92,7 @@ struct Looking<'a> {
     cancel: &'a Cancel,
     start: Duration,
     failure: Option<String>,
+    filmstrip: Option<Filmstrip>,
 }
 
 impl Looking<'_> {
@@ -127,6 +130,11 @@ impl Looking<'_> {
             Capture::Failed(_) => Look::Failed,
         };
         if self.monitor.see(began, ended, look)?.is_evidence {
+            if let (Some(strip), Some(entry)) =
+                (&mut self.filmstrip, self.monitor.timeline().last())
+            {
+                strip.see(began, entry, &frames.next);
+            }
             frames.keep();
         }
         self.monitor.spend(self.now().saturating_sub(ended));
@@ -139,7 +147,8 @@ impl Looking<'_> {
     fn finish(self, frames: Frames) -> Result<Outcome> {
         let now = self.now();
         let last = frames.has_last.then_some(frames.last);
-        let outcome = self.monitor.finish(now, self.cancel.is_cancelled(), last);
+        let mut outcome = self.monitor.finish(now, self.cancel.is_cancelled(), last);
+        outcome.filmstrip = self.filmstrip.map(Filmstrip::into_kept).unwrap_or_default();
         match self.failure {
             Some(message) if outcome.last.is_none() && !self.cancel.is_cancelled() => {
                 Err(Error::surface(format!(

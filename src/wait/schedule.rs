@@ -12,18 +12,18 @@ const LONGEST_INTERVAL: Duration = Duration::from_secs(u64::MAX / 2);
 /// Gaps of 0.6 to 1.4 of the interval, the same ones for the same seed, so that a pulse cannot
 /// hide in step with the looks.
 #[derive(Clone, Debug)]
-pub(super) struct Gaps {
+pub(crate) struct Gaps {
     interval: Duration,
     state: u64,
 }
 
 impl Gaps {
-    pub(super) fn new(interval: Duration, seed: u64) -> Self {
+    pub(crate) fn new(interval: Duration, seed: u64) -> Self {
         Self { interval: interval.min(LONGEST_INTERVAL), state: seed }
     }
 
     /// The next gap, no longer than `limit`.
-    pub(super) fn draw(&mut self, limit: Duration) -> Duration {
+    pub(crate) fn draw(&mut self, limit: Duration) -> Duration {
         let shortest = self.interval.min(limit).mul_f64(SHORTEST);
         let longest = self.interval.mul_f64(LONGEST).min(limit);
         shortest + (longest - shortest).mul_f64(self.fraction())

@@ -74,6 +74,13 @@ impl Timeline {
         self.omitted
     }
 
+    /// From the last entry before those that were left out to the first one after them.
+    #[must_use]
+    pub fn gap(&self) -> Option<(Duration, Duration)> {
+        let (before, after) = self.head.last().zip(self.tail.front())?;
+        (self.omitted > 0).then_some((before.until, after.at))
+    }
+
     /// The latest entry.
     #[must_use]
     pub fn last(&self) -> Option<&Entry> {
@@ -137,7 +144,7 @@ mod tests {
                 look % 3 == 0,
             );
         }
-        assert_eq!(timeline.entries().count(), 1);
+        assert_eq!((timeline.entries().count(), timeline.gap()), (1, None));
         assert_eq!(timeline.last().map(|entry| (entry.looks, entry.until)), Some((1000, at(999))));
         assert_eq!(timeline.last().map(|entry| entry.damaged), Some(334));
         for look in 1000..2000 {
@@ -151,5 +158,6 @@ mod tests {
         }
         assert_eq!((timeline.entries().count(), timeline.omitted()), (HEAD + TAIL, 1001 - 512));
         assert_eq!(timeline.last().map(|entry| entry.frame), Some(Some(1999)));
+        assert_eq!(timeline.gap(), Some((at(1254), at(1744))));
     }
 }

@@ -14,4 +14,6 @@ mod input;
 mod painter;
 mod reaction;
 #[cfg(feature = "cli")]
+mod record;
+#[cfg(feature = "cli")]
 mod scenarios;

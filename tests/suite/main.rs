@@ -17,5 +17,6 @@ mod licences;
 mod moved;
 mod pixelmatch;
 mod properties;
+mod record;
 mod shared;
 mod waits;

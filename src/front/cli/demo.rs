@@ -155,7 +155,7 @@ impl Step {
                 super::act::answer(&executor.execute_fresh(&request)?, Some(out))
             }
             Does::Wait(condition, timeout) => {
-                let options = WaitOptions::new().timeout(timeout);
+                let options = WaitOptions::new().timeout(timeout).filmstrip(true);
                 let surface = executor.surface();
                 let outcome = wait(surface, &condition(), &options, clock, &Cancel::never())?;
                 super::wait::answer(&outcome, Some(out))

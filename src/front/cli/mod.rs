@@ -9,6 +9,7 @@ mod demo;
 mod diff;
 mod doctor;
 mod output;
+mod record;
 mod surface;
 mod wait;
 
@@ -46,6 +47,8 @@ enum Command {
     Wait(wait::WaitArgs),
     /// One action, or a stream of them, and what each changed.
     Act(act::ActArgs),
+    /// A surface into a folder, from which every wait can be asked again: what if.
+    Record(record::RecordArgs),
     /// The whole loop on a built-in simulated screen: needs no display.
     Demo(demo::DemoArgs),
     /// What works here, what is in the way, and what is held down.
@@ -73,6 +76,7 @@ fn carry_out(command: Command, wants_json: bool) -> Result<ExitCode> {
         Command::Capture(args) => capture::run(&args)?,
         Command::Wait(args) => wait::run(&args, &cancel_on_signal()?)?,
         Command::Act(args) => return act::run(&args),
+        Command::Record(args) => record::run(&args, &cancel_on_signal()?)?,
         Command::Demo(args) => demo::run(&args)?,
         Command::Doctor(args) => doctor::run(&args)?,
     };

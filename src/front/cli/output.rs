@@ -52,6 +52,19 @@ pub(crate) fn remark(line: &str) {
     drop(write_line(&mut io::stderr().lock(), line));
 }
 
+/// A line on stderr that takes the place of the one before: how far something is. An empty one
+/// clears it.
+pub(super) fn progress(line: &str) {
+    // As for a remark.
+    drop(write_over(&mut io::stderr().lock(), line));
+}
+
+fn write_over(stream: &mut impl Write, line: &str) -> io::Result<()> {
+    // Back to the first column, and what stood there is erased.
+    write!(stream, "\r\x1b[K{line}")?;
+    stream.flush()
+}
+
 fn write_line(stream: &mut impl Write, line: &str) -> io::Result<()> {
     stream.write_all(line.as_bytes())?;
     stream.write_all(b"\n")?;

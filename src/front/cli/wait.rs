@@ -12,7 +12,7 @@ use crate::front::pictures::write_frames;
 use crate::front::wire::{self, WaitPaths};
 use crate::report::{DiffOptions, Preset};
 use crate::surface::replay::FrameIds;
-use crate::wait::{Condition, Outcome, Transient, WaitOptions, wait};
+use crate::wait::{Condition, Moment, Outcome, Transient, WaitOptions, timeline_picture, wait};
 
 use super::args::{CompareArgs, OutputArgs, SurfaceArgs, TimingArgs};
 use super::condition::{Name, from_words};
@@ -157,7 +157,8 @@ impl WaitArgs {
             .timeout(self.timing.timeout)
             .seed(self.timing.seed)
             .max_cpu(self.max_cpu)
-            .grace(self.grace);
+            .grace(self.grace)
+            .filmstrip(self.output.out.is_some());
         if let Some(interval) = self.timing.interval {
             options = options.interval(interval);
         }
@@ -168,17 +169,30 @@ impl WaitArgs {
     }
 }
 
-/// Writes `last.png` and `transient-N.png`.
+/// Writes `timeline.png`, the filmstrip (`first-look.png`, `first-change.png`,
+/// `biggest-change.png`), `transient-N.png` and `last.png`, as far as there are any.
 fn write(folder: &Path, outcome: &Outcome) -> Result<WaitPaths> {
-    let last = outcome.last.as_ref().map(|last| ("last.png".to_owned(), &last.frame));
+    let timeline = timeline_picture(outcome)?;
+    let kept = outcome.filmstrip.iter().map(|kept| (file_name(kept.moment), &kept.frame));
     let transients = (1..).zip(&outcome.transients).filter_map(|(number, transient)| {
         Some((format!("transient-{number}.png"), transient.frame.as_deref()?))
     });
-    let frames: Vec<(String, &Frame)> = last.into_iter().chain(transients).collect();
+    let last = outcome.last.as_ref().map(|last| ("last.png".to_owned(), &last.frame));
+    let frames: Vec<(String, &Frame)> = std::iter::once(("timeline.png".to_owned(), &timeline))
+        .chain(kept)
+        .chain(transients)
+        .chain(last)
+        .collect();
     let mut paths = write_frames(folder, &frames)?.into_iter();
-    let last = outcome.last.as_ref().and_then(|_| paths.next());
-    let shown = |transient: &Transient| transient.frame.as_ref().and_then(|_| paths.next());
-    Ok(WaitPaths { last, transients: outcome.transients.iter().map(shown).collect() })
+    let timeline = paths.next();
+    let filmstrip = paths.by_ref().take(outcome.filmstrip.len()).collect();
+    let mut shown = |transient: &Transient| transient.frame.as_ref().and_then(|_| paths.next());
+    let transients = outcome.transients.iter().map(&mut shown).collect();
+    Ok(WaitPaths { last: paths.next(), transients, filmstrip, timeline })
+}
+
+fn file_name(moment: Moment) -> String {
+    format!("{}.png", moment.name().replace('_', "-"))
 }
 
 /// One sentence, then one line for each thing worth knowing.
@@ -186,6 +200,12 @@ fn text(outcome: &Outcome, paths: &WaitPaths) -> String {
     let mut lines = vec![outcome.sentence()];
     if let Some(found) = outcome.found {
         lines.push(format!("found at {found}"));
+    }
+    for (kept, path) in outcome.filmstrip.iter().zip(&paths.filmstrip) {
+        let place = kept.areas.first().map(|area| format!(" at {area}")).unwrap_or_default();
+        let what = kept.moment.name().replace('_', " ");
+        let at = kept.at.as_millis();
+        lines.push(format!("the {what}: {at} ms{place}; {}", path.display()));
     }
     for (index, transient) in outcome.transients.iter().enumerate() {
         let place = transient.areas.first().map(|area| format!(" at {area}")).unwrap_or_default();
@@ -202,6 +222,9 @@ fn text(outcome: &Outcome, paths: &WaitPaths) -> String {
     lines.extend(doubts(outcome));
     if let Some(path) = &paths.last {
         lines.push(format!("the last look: {}", path.display()));
+    }
+    if let Some(path) = &paths.timeline {
+        lines.push(format!("all of it in one picture: {}", path.display()));
     }
     lines.join("\n")
 }

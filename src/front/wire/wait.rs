@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::geometry::Rect;
-use crate::wait::{Entry, Outcome, Periodic, Transient, Unmet};
+use crate::wait::{Entry, Kept, Outcome, Periodic, Transient, Unmet};
 
 use super::diff::{rect, with};
 
@@ -17,6 +17,10 @@ pub(crate) struct WaitPaths {
     pub(crate) last: Option<PathBuf>,
     /// One for each transient, in order; shorter where none was written.
     pub(crate) transients: Vec<Option<PathBuf>>,
+    /// One for each frame of the filmstrip, in order.
+    pub(crate) filmstrip: Vec<PathBuf>,
+    /// The picture of the timeline.
+    pub(crate) timeline: Option<PathBuf>,
 }
 
 /// An outcome, with the paths of the pictures there are.
@@ -52,6 +56,11 @@ pub(crate) fn wait(outcome: &Outcome, paths: &WaitPaths) -> Value {
         "late_ms": outcome.late.map(ms),
         "timeline": outcome.timeline.entries().map(entry).collect::<Vec<_>>(),
         "timeline_omitted": outcome.timeline.omitted(),
+        "timeline_path": path(paths.timeline.as_ref()),
+        "hold_ms": ms(outcome.hold),
+        "deadline_ms": ms(outcome.deadline),
+        "since_ms": outcome.since.map(ms),
+        "filmstrip": outcome.filmstrip.iter().zip(&paths.filmstrip).map(kept).collect::<Vec<_>>(),
     });
     if outcome.conditions.is_empty() { answer } else { with(answer, several(outcome)) }
 }
@@ -107,6 +116,15 @@ fn transient((transient, written): (&Transient, Option<&PathBuf>)) -> Value {
         "to_ms": ms(transient.to),
         "areas": rects(&transient.areas),
         "path": path(written),
+    })
+}
+
+fn kept((kept, written): (&Kept, &PathBuf)) -> Value {
+    json!({
+        "moment": kept.moment.name(),
+        "at_ms": ms(kept.at),
+        "areas": rects(&kept.areas),
+        "path": path(Some(written)),
     })
 }
 

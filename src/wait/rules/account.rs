@@ -35,6 +35,10 @@ impl Rules {
             late: late.map(|decision| decision.at.saturating_sub(self.deadline())),
             last: None,
             timeline: Timeline::default(),
+            hold: self.run_so_far().map_or(self.hold, |_| self.needed_hold()),
+            deadline: self.deadline(),
+            since: self.run_so_far().map(|(since, _)| since),
+            filmstrip: Vec::new(),
             transients: self.transients(),
             conditions: Vec::new(),
         }
