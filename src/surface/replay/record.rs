@@ -399,7 +399,7 @@ impl Recorder {
         (self.progress.pictures, self.progress.bytes) = (stored.pictures, stored.bytes);
         self.progress.length = length;
         match written.and(ended) {
-            Err(error) if stored.pictures > 0 => Err(cut_short(error, &self.folder)),
+            Err(error) if stored.has_timeline => Err(cut_short(error, &self.folder)),
             Err(error) => Err(error),
             Ok(_) if stored.pictures == 0 => Err(nothing(&self.folder, self.failure)),
             Ok(_) if stored.is_full => Ok(Recorded { ended: Ended::Size, progress: self.progress }),

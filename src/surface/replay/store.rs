@@ -76,6 +76,8 @@ pub(super) struct Stored {
     pub(super) bytes: u64,
     /// Whether the next picture would have passed the bound.
     pub(super) is_full: bool,
+    /// Whether there is a timeline, so that it can be replayed.
+    pub(super) has_timeline: bool,
     /// Whether writing has failed.
     pub(super) has_failed: bool,
 }
@@ -380,13 +382,15 @@ impl Writer {
         self.saved_at.is_none_or(|last| at.saturating_sub(last) >= spacing)
     }
 
-    fn save(&self) -> Result<()> {
+    fn save(&mut self) -> Result<()> {
         let Self { scale, frames, damage, .. } = self;
         let (frames, damage) = (&frames.text, &damage.text);
         let text = format!(
             "{{\"schema\":\"{SCHEMA}\",\"scale\":{scale},\"frames\":[{frames}\n],\"damage\":[{damage}]}}\n"
         );
-        write_whole(&self.folder.join(TIMELINE), text.as_bytes())
+        write_whole(&self.folder.join(TIMELINE), text.as_bytes())?;
+        self.stored.has_timeline = true;
+        Ok(())
     }
 }
 
