@@ -41,7 +41,7 @@ fn is_ink(x: usize, y: usize) -> bool {
         return false;
     }
     let letter = hash(column << 20 | line);
-    letter % 6 != 0 && hash((letter >> 8 & 31) << 16 | across << 8 | down) % 100 < 35
+    !letter.is_multiple_of(6) && hash((letter >> 8 & 31) << 16 | across << 8 | down) % 100 < 35
 }
 
 /// The finaliser of MurmurHash3.
