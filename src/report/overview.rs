@@ -34,7 +34,10 @@ const BORDER: [u8; 4] = [206, 209, 214, 255];
 pub(super) fn marked(copy: &Frame, marks: &Marks) -> Frame {
     let mut frame = bordered(copy, marks);
     let mut canvas = Canvas::sparing(&mut frame, &marks.inside);
-    marks.moved.iter().for_each(|way| draw_way(&mut canvas, *way, marks.style));
+    let places = float_of(marks.moved.len() + 1);
+    for (place, way) in (1..).zip(&marks.moved) {
+        draw_way(&mut canvas, *way, marks.style, float_of(place) / places);
+    }
     // First every bright ring, then every line on the middle of its ring.
     for (colour, inset, width) in
         [(BRIGHT, 0, marks.style.ring_px()), (STRONG, Style::HALO_PX, marks.style.line_px)]
@@ -72,12 +75,13 @@ pub(crate) fn outline(canvas: &mut Canvas<'_>, rect: Rect, inset: u32, width: u3
     done(eg_rectangle(rect).offset(inset.cast_signed()).into_styled(style).draw(canvas));
 }
 
-/// A thin outline where the block was, one as thick as an area's where it is, and an arrow.
-fn draw_way(canvas: &mut Canvas<'_>, way: Way, style: Style) {
+/// A thin outline where the block was, one as thick as an area's where it is, and an arrow that
+/// ends in that part of its width, so that arrows which cross one block can be told apart.
+fn draw_way(canvas: &mut Canvas<'_>, way: Way, style: Style, place: f32) {
     outline(canvas, way.from, 0, Style::HALO_PX, MOVED);
     outline(canvas, way.to, 0, style.ring_px(), BRIGHT);
     outline(canvas, way.to, Style::HALO_PX, style.line_px, MOVED);
-    let [tail, neck, tip, one, other] = arrow(way);
+    let [tail, neck, tip, one, other] = arrow(way, place);
     for (colour, width) in [(BRIGHT, style.line_px + 4), (MOVED, style.line_px + 2)] {
         let line = PrimitiveStyle::with_stroke(colour, width);
         done(Line::new(tail, neck).into_styled(line).draw(canvas));
@@ -93,11 +97,13 @@ const ARROW_PX: f32 = 36.0;
 /// The length of an arrow's head, and half its width.
 const HEAD_PX: (f32, f32) = (14.0, 9.0);
 
-/// The points of an arrow that ends in the middle of where the block is: the end of its tail, the
-/// middle of its head's base, its tip, and the corners of its head.
-fn arrow(way: Way) -> [EgPoint; 5] {
+/// The points of an arrow: the end of its tail, the middle of its head's base, its tip, and the
+/// corners of its head.
+fn arrow(way: Way, place: f32) -> [EgPoint; 5] {
     let middle = |rect: Rect| eg_rectangle(rect).center();
-    let (tip, gone) = (middle(way.to), middle(way.to) - middle(way.from));
+    let along = rounded(float_of(way.to.width() as usize) * place);
+    let tip = EgPoint::new(way.to.x().cast_signed() + along, middle(way.to).y);
+    let gone = middle(way.to) - middle(way.from);
     let (x, y) = unit(way.by);
     let length = length((gone.x, gone.y)).max(ARROW_PX);
     let back = |along: f32, beside: f32| {
@@ -115,6 +121,11 @@ fn unit((x, y): (i32, i32)) -> (f32, f32) {
 
 fn length((x, y): (i32, i32)) -> f32 {
     float(x).hypot(float(y))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "frames have fewer than 2^24 pixels an edge")]
+const fn float_of(count: usize) -> f32 {
+    count as f32
 }
 
 #[expect(clippy::cast_precision_loss, reason = "frames have fewer than 2^24 pixels an edge")]
