@@ -265,7 +265,9 @@ impl<'s> Executor<'s> {
             Some(observation) => (observation.geometry, observation.frame),
             None => self.look().map(|(geometry, frame)| (geometry, Arc::new(frame)))?,
         };
-        let baseline = (asked.condition.name() == "changed").then(|| before.as_ref().clone());
+        // What several are for is seen from now on: what one of them shows already counts.
+        let is_change = asked.or.is_empty() && asked.condition.name() == "changed";
+        let baseline = is_change.then(|| before.as_ref().clone());
         let (condition, options) = self.waiting(asked, geometry, baseline)?;
         let outcome = wait(&mut *self.surface, &condition, &options, &self.clock, &self.cancel)?;
         self.show_change(before, outcome, None, &mut receipt)?;

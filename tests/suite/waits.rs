@@ -6,9 +6,10 @@ use std::time::Duration;
 use seechange::report::{DiffOptions, Preset};
 use seechange::surface::replay::{FrameIds, Recording};
 use seechange::wait::{Condition, Outcome, WaitOptions, wait};
-use seechange::{Cancel, Clock, Error, Frame, Rect, Scope, frame};
+use seechange::{Cancel, Clock, Error, Frame, PixelFormat, Rect, Scope, Size, frame};
 use serde_json::{Value, json};
 
+use crate::command::seechange;
 use crate::shared;
 
 /// One line of arguments as `seechange wait` takes them.
@@ -259,4 +260,56 @@ fn every_timeline_gets_its_right_answer_whatever_the_seed() {
     }
     println!("waits: {right}/{total} right");
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// A recording in which a box comes at 400 ms, and the box as a picture.
+fn recording() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let mut page = Frame::filled(Size::new(80, 60).unwrap(), PixelFormat::Rgba, [240; 4]);
+    frame::write_png(&folder.path().join("0.png"), &page).unwrap();
+    for row in 20..40 {
+        page.data_mut()[(row * 80 + 30) * 4..][..20 * 4].fill(60);
+    }
+    frame::write_png(&folder.path().join("1.png"), &page).unwrap();
+    let seen = page.crop("26,16,28,28".parse().unwrap()).unwrap();
+    frame::write_png(&folder.path().join("a box.png"), &seen).unwrap();
+    let frames = json!([{"at_ms": 0, "file": "0.png"}, {"at_ms": 400, "file": "1.png"}]);
+    let damage = json!([{"at_ms": 400, "rect": {"x": 30, "y": 20, "width": 20, "height": 20}}]);
+    let timeline = json!({"schema": "seechange.timeline/1", "frames": frames, "damage": damage});
+    std::fs::write(folder.path().join("timeline.json"), timeline.to_string()).unwrap();
+    folder
+}
+
+#[test]
+fn the_command_names_the_first_of_several_that_is_met() {
+    let folder = recording();
+    let corner = "changed --region 0,0,9,9 --timeout 300ms --captures 1 --hold 0ms";
+    let seen = "appears 'a box.png'";
+    for (words, met_by, code, told) in [
+        (vec!["--any", corner, "--any", seen], json!(1), 0, "appears 'a box.png' met after 400 ms"),
+        (vec!["changed", "--any", seen], json!(1), 0, "(condition 2)"),
+        (vec!["--any", corner], json!(null), 1, "none of 1 conditions met"),
+        (vec!["stable", "--hold", "2s", "--any", corner], json!(null), 1, "no change stayed"),
+    ] {
+        let surface = ["--surface", "replay:.", "--timeout", "2100ms", "--json"];
+        let words: Vec<&str> = ["wait"].into_iter().chain(words).chain(surface).collect();
+        let answer = seechange(folder.path(), &words);
+        let json = answer.json();
+        assert_eq!(answer.code, Some(code), "{words:?}: {json}");
+        assert_eq!(json["met_by"]["index"], met_by, "{words:?}: {json}");
+        assert!(json["sentence"].as_str().unwrap().contains(told), "{words:?}: {json}");
+    }
+    for (words, told) in [
+        (vec!["--any", "appears"], "--any 'appears': matches, appears and gone need a picture"),
+        (vec!["--any", "changed 'x"], "--any 'changed 'x': the words end in an open quote"),
+        (vec!["--any", "done"], "--any 'done': invalid value 'done'"),
+        (vec!["--any", "stable --hold 9s"], "stable --hold 9s: a hold of 9000 ms does not fit"),
+        (vec!["changed", "--max-cpu", "5"], "'5' is no share of one core"),
+    ] {
+        let words: Vec<&str> = ["wait", "--surface", "replay:."].into_iter().chain(words).collect();
+        let answer = seechange(folder.path(), &words);
+        assert_eq!(answer.code, Some(2), "{words:?}");
+        assert!(answer.stderr.contains(told), "{words:?}: {}", answer.stderr);
+        assert_eq!(answer.stderr.lines().count(), 1, "{words:?}");
+    }
 }
