@@ -5,11 +5,14 @@
 
 #![allow(clippy::print_stdout, reason = "printing is what this is for")]
 
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
 use seechange::surface::x11::X11;
-use seechange::wait::{Capture, Condition, Geometry, Source, WaitOptions, wait};
+use seechange::wait::{
+    Capture, Condition, Entry, Geometry, Source, WaitOptions, wait, wait_watched,
+};
 use seechange::{Cancel, Frame, Rect, Result};
 
 use super::harness::Desktop;
@@ -43,17 +46,22 @@ fn reactions(desktop: &Desktop, painter: &Painter, source: &mut dyn Source) -> V
     let clock = &desktop.clock;
     let mut times: Vec<Duration> = (0..ROUNDS)
         .map(|round| {
+            let (looked, has_looked) = mpsc::channel();
             thread::scope(|scope| {
                 let painted = scope.spawn(move || {
+                    has_looked.recv().unwrap();
                     // Out of step with the looks.
                     clock.sleep((100 + round * 37 % 83) * MS);
                     let now = clock.now();
-                    painter.fill((20, 20, 30, 20), round * 0x01_0305 + 9);
+                    painter.fill((20, 20, 30, 20), if round % 2 == 0 { 0 } else { 0xff_ffff });
                     now
                 });
                 let start = clock.now();
                 let options = WaitOptions::new().seed(round.into());
-                let outcome = wait(source, &condition, &options, clock, &Cancel::never()).unwrap();
+                let mut watch = |_: &Entry| looked.send(()).unwrap_or_default();
+                let never = Cancel::never();
+                let outcome =
+                    wait_watched(source, &condition, &options, clock, &never, &mut watch).unwrap();
                 (start + outcome.met_at.unwrap()).saturating_sub(painted.join().unwrap())
             })
         })
