@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::areas::scaled;
 use crate::error::Result;
 use crate::frame::Frame;
 use crate::geometry::Rect;
@@ -60,6 +61,8 @@ pub(super) struct Net {
     first_difference: Option<Duration>,
     first_area: Option<Duration>,
     spots: Vec<Rect>,
+    /// The scale of block cursors that are suspected; `None` when they are areas like any other.
+    blocks: Option<f32>,
 }
 
 impl Net {
@@ -74,7 +77,14 @@ impl Net {
             first_difference: None,
             first_area: None,
             spots: Vec::new(),
+            blocks: None,
         }
+    }
+
+    /// Suspects what is shaped like a block cursor at `scale` as well: it must outlast a blink to
+    /// be a change.
+    pub(super) const fn suspect_blocks(&mut self, scale: f32) {
+        self.blocks = Some(scale);
     }
 
     /// Makes this look the baseline: what came before it is forgotten.
@@ -111,6 +121,10 @@ impl Net {
             Verdict::Resized => areas.push((frame.size().rect(), frame.size().pixels())),
         }
         small_differences(&report, &mut self.spots);
+        if let Some(scale) = self.blocks {
+            let blocks = areas.extract_if(.., |area| is_block(*area, scale));
+            self.spots.extend(blocks.map(|(rect, _)| rect));
+        }
         self.follow_suspects(at, &areas, frame);
         self.follow_areas(at, &areas, Some(frame));
         Ok(())
@@ -305,6 +319,17 @@ impl Track {
         }
     }
 }
+
+/// Whether a change is shaped like the block cursor of a terminal: one cell of text, wholly other,
+/// as tall as a caret and narrower than it is tall.
+fn is_block((rect, pixels): (Rect, u64), scale: f32) -> bool {
+    let is_tall = (scaled(BLOCK_HEIGHTS[0], scale)..=scaled(BLOCK_HEIGHTS[1], scale))
+        .contains(&rect.height());
+    is_tall && pixels == rect.pixels() && rect.width() * 4 <= rect.height() * 3
+}
+
+/// The least and the most height of a block cursor at scale 1, in pixels.
+const BLOCK_HEIGHTS: [u32; 2] = [8, 40];
 
 /// Gives the tracks without a frame one copy of this.
 fn keep_frame(tracks: &mut [Track], frame: &Frame) {

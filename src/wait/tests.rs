@@ -206,6 +206,27 @@ fn carets_of_every_rhythm_are_no_motion_and_no_change() {
 }
 
 #[test]
+fn a_block_cursor_that_blinks_is_no_change_and_a_block_that_stays_is_one() {
+    let block = (rect(50, 20, 6, 13), 0);
+    for (on, off) in [(600, 300), (530, 530), (300, 600), (1000, 1000)] {
+        for phase in [0, 170, on - 20, on + off / 2] {
+            let name = format!("block {on}/{off} phase {phase}");
+            let draw = |time| with_if(blinks(time, on, off, phase), block);
+            let outcomes = expect(&name, &draw, &Condition::changed(), &timeout(4000), None);
+            assert!(outcomes.iter().all(|one| one.ignored.carets == [block.0]), "{name}");
+            assert!(outcomes.iter().all(|one| one.transients.is_empty()), "{name}");
+        }
+    }
+    // One cell, and what is no cell: a box to tick, a gauge, two cells side by side.
+    for (width, height, patience) in [(6, 13, 1200), (13, 13, 250), (6, 44, 250), (13, 14, 250)] {
+        let name = format!("{width}x{height} stays");
+        let draw = |time| with_if(time > 400, (rect(50, 20, width, height), 0));
+        let window = Some((400 + patience, 400 + patience + 200));
+        expect(&name, &draw, &Condition::changed(), &timeout(4000), window);
+    }
+}
+
+#[test]
 fn a_caret_that_stops_blinking_is_no_change() {
     for rests_shown in [true, false] {
         let draw = |time: u64| {

@@ -1,12 +1,14 @@
 //! Real displays: each test starts an Xvfb of its own, and programs on it.
 //!
 //! Ignored by default, so that `cargo test` needs no display; `make test` runs them with
-//! `--include-ignored`. They need Xvfb, openbox, xterm, setxkbmap and mousepad.
+//! `--include-ignored`. They need Xvfb, openbox, xterm, setxkbmap, mousepad and
+//! featherpad; chromium where it is installed.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its display has failed")]
 
 mod act;
 mod capture;
+mod carets;
 mod cost;
 mod damage;
 mod harness;

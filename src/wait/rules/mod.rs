@@ -109,6 +109,9 @@ impl Rules {
             options: options.clone(),
             diff,
         };
+        if matches!(rules.rule, Rule::Changed) && rules.diff.rules_in_force().carets {
+            rules.net.suspect_blocks(geometry.scale);
+        }
         rules.begin()?;
         Ok(rules)
     }
