@@ -22,6 +22,8 @@ demo:
 test: desktop-packages
 	$(CARGO) test --no-fail-fast -- --include-ignored
 
+peers:
+	$(CARGO) bench --bench peers -- --install
 
 waits:
 	$(CARGO) bench --quiet --bench waits
@@ -29,3 +31,16 @@ waits:
 # Two to five minutes, in real time.
 waits-x11: desktop-packages
 	$(CARGO) bench --quiet --bench waits -- --x11
+
+desktop-packages:
+	@missing=; for program in $(DESKTOP_PROGRAMS); do \
+		command -v $$program >/dev/null || missing="$$missing $$program"; done; \
+	sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	if [ -n "$$missing" ]; then \
+		echo "installing what the desktop tests drive (missing:$$missing)"; \
+		$$sudo apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $(DESKTOP_PACKAGES) || exit; \
+	fi; \
+	command -v chromium >/dev/null || { $$sudo apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends chromium; } || \
+		echo 'chromium is not to be had: the test of its caret is skipped'

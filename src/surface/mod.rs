@@ -4,5 +4,7 @@
 pub mod demo;
 #[cfg(feature = "replay")]
 pub mod replay;
+#[cfg(feature = "screen")]
+pub mod screen;
 #[cfg(feature = "x11")]
 pub mod x11;

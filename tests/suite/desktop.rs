@@ -19,3 +19,5 @@ mod reaction;
 mod record;
 #[cfg(feature = "cli")]
 mod scenarios;
+#[cfg(all(feature = "cli", feature = "screen"))]
+mod screen;

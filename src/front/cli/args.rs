@@ -18,7 +18,8 @@ use crate::front::duration::parse_duration;
 #[derive(Debug, Args)]
 pub(super) struct SurfaceArgs {
     /// x11 (the whole display), x11:window=TITLE-OR-ID (one window, without the menus and dialogs
-    /// it opens), replay:DIR or demo.
+    /// it opens), screen (the primary monitor through xcap), screen:monitor=NAME-OR-INDEX,
+    /// screen:window=TITLE-OR-ID, replay:DIR or demo.
     #[arg(long, value_name = "S", default_value = "x11")]
     pub(super) surface: SurfaceName,
 }

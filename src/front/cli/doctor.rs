@@ -97,6 +97,9 @@ fn let_go(x11: &mut crate::surface::x11::X11) -> Result<Vec<String>> {
 }
 
 #[cfg(feature = "x11")]
+const NO_SCREEN: &str = "not in this build (feature screen; the README names its system packages)";
+
+#[cfg(feature = "x11")]
 fn facts(found: &crate::surface::x11::Diagnosis) -> Vec<(&'static str, String)> {
     let has = |name: &str| found.extensions.iter().any(|each| each.name == name && each.present);
     let yes = |is: bool, yes: &str, no: &str| if is { yes } else { no }.to_owned();
@@ -114,6 +117,7 @@ fn facts(found: &crate::surface::x11::Diagnosis) -> Vec<(&'static str, String)> 
         ("covered windows", yes(has("Composite"), "captured whole", "captured as covered")),
         ("input", yes(has("XTEST"), "xtest", "none")),
         ("damage", yes(has("DAMAGE"), "told of", "not told of")),
+        ("surface screen", yes(cfg!(feature = "screen"), "through xcap", NO_SCREEN)),
         ("window manager", found.window_manager.clone().unwrap_or_else(|| "none".to_owned())),
         ("windows", if windows.is_empty() { "none".to_owned() } else { windows.join(", ") }),
         ("pointer", pointer.unwrap_or_else(|| "on another screen of the display".to_owned())),

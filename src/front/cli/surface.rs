@@ -16,6 +16,12 @@ pub(super) enum SurfaceName {
     X11,
     /// One X11 window, by title or id.
     X11Window(String),
+    /// The primary monitor, through xcap.
+    Screen,
+    /// One monitor, by name or index, through xcap.
+    ScreenMonitor(String),
+    /// One window, by title or id, through xcap.
+    ScreenWindow(String),
     /// A recorded timeline.
     Replay(PathBuf),
     /// The simulated application.
@@ -47,6 +53,7 @@ impl SurfaceName {
         match self {
             Self::X11 => open_x11(None),
             Self::X11Window(window) => open_x11(Some(window.as_str())),
+            Self::Screen | Self::ScreenMonitor(_) | Self::ScreenWindow(_) => open_screen(self),
             Self::Demo => open_demo(),
             Self::Replay(folder) => open_replay(folder, ids),
         }
@@ -67,7 +74,7 @@ impl Opened {
         match &mut self.surface {
             Kind::Driven(surface) => Ok(&mut **surface),
             Kind::Seen(_) => Err(Error::usage(
-                "a recording takes no input: use --surface x11, x11:window=TITLE-OR-ID or demo",
+                "replay and screen take no input: use --surface x11, x11:window=TITLE-OR-ID or demo",
             )),
         }
     }
@@ -93,6 +100,24 @@ fn open_x11(_: Option<&str>) -> Result<Opened> {
     Err(Error::surface("this build has no x11: build it with --features x11"))
 }
 
+#[cfg(feature = "screen")]
+fn open_screen(name: &SurfaceName) -> Result<Opened> {
+    use crate::surface::screen::{Screen, Target};
+    let clock = Clock::system();
+    let target = match name {
+        SurfaceName::ScreenMonitor(monitor) => Target::Monitor(monitor.clone()),
+        SurfaceName::ScreenWindow(window) => Target::Window(window.clone()),
+        _ => Target::Primary,
+    };
+    let surface = Kind::Seen(Box::new(Screen::open(&target, &clock)?));
+    Ok(Opened { clock, surface })
+}
+
+#[cfg(not(feature = "screen"))]
+fn open_screen(_: &SurfaceName) -> Result<Opened> {
+    Err(Error::surface("this build has no screen: build it with --features screen"))
+}
+
 fn open_demo() -> Result<Opened> {
     let clock = Clock::simulated();
     let surface = Kind::Driven(Box::new(crate::surface::demo::Demo::new(clock.clone())));
@@ -110,6 +135,14 @@ impl FromStr for SurfaceName {
                 Some(window) if !window.is_empty() => Ok(Self::X11Window(window.to_owned())),
                 _ => Err(unknown(text)),
             },
+            None if text == "screen" => Ok(Self::Screen),
+            Some(("screen", rest)) => match rest.split_once('=') {
+                Some(("monitor", one)) if !one.is_empty() => {
+                    Ok(Self::ScreenMonitor(one.to_owned()))
+                }
+                Some(("window", one)) if !one.is_empty() => Ok(Self::ScreenWindow(one.to_owned())),
+                _ => Err(unknown(text)),
+            },
             Some(("replay", folder)) if !folder.is_empty() => Ok(Self::Replay(folder.into())),
             _ => Err(unknown(text)),
         }
@@ -118,7 +151,7 @@ impl FromStr for SurfaceName {
 
 fn unknown(text: &str) -> Error {
     Error::usage(format!(
-        "surface '{text}' is unknown to this build: use x11, x11:window=TITLE-OR-ID, replay:DIR \
-         or demo"
+        "surface '{text}' is unknown to this build: use x11, x11:window=TITLE-OR-ID, screen, \
+         screen:monitor=NAME-OR-INDEX, screen:window=TITLE-OR-ID, replay:DIR or demo"
     ))
 }
