@@ -1,12 +1,14 @@
 //! Which displacements are worth a closer look.
 //!
-//! Squares of the frame after are cut into rows, and the hash of each row is looked for in the
-//! frame before. A square as tall as the distance between the rows that are read is crossed by
-//! exactly one of them wherever it went, so a large frame is read only in part.
+//! *Anchors*, small parts of the frame after, are cut into rows, and the hash of each row is looked
+//! for in the frame before. An anchor as high as the distance between the rows that are read is
+//! crossed by exactly one of them wherever it went, so a large frame is read only in part.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::diff::ChangeMask;
+use crate::error::Result;
 use crate::frame::{BYTES_PER_PIXEL, FrameRef, PixelFormat};
 use crate::geometry::{Point, Rect};
 
@@ -21,40 +23,47 @@ pub(super) struct Vote {
     pub(super) around: Rect,
 }
 
-/// From so many changed pixels on, larger squares are used and fewer rows read.
-const LARGE: u64 = 1 << 18;
+/// How anchors are cut and looked for.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    width: u32,
+    height: u32,
+    /// How far apart the rows are that are read; no further than an anchor is high.
+    step: u32,
+    /// A row of more anchors than this, or found more often, tells nothing.
+    common: usize,
+    often: u32,
+}
 
-/// The edges of the squares.
-const SMALL_EDGE: u32 = 8;
-const LARGE_EDGE: u32 = 16;
+/// Small things are found by small anchors, and every row is read.
+const FINE: Cut = Cut { width: 8, height: 8, step: 1, common: 16, often: 256 };
 
-/// At most about so many squares are looked for.
-const MAX_ANCHORS: usize = 2048;
+/// Where much changed, wide anchors are enough: text repeats letters, but hardly words.
+const COARSE: Cut = Cut { width: 32, height: 16, step: 16, common: 4, often: 16 };
+
+/// From so many words of the mask with a changed pixel on, the cut is coarse.
+const MANY_WORDS: usize = 1 << 13;
+
+/// At most about so many anchors are looked for.
+const MAX_ANCHORS: usize = 1024;
 
 /// A displacement needs so many votes.
 const MIN_VOTES: u32 = 2;
 
-/// With so many votes a displacement is looked at everywhere, with fewer around its squares.
+/// With so many votes a displacement is looked at everywhere, with fewer around its anchors.
 const MANY_VOTES: u32 = 16;
 
-/// How far around its squares a displacement with few votes is looked at.
+/// How far around its anchors a displacement with few votes is looked at.
 const AROUND_PX: u32 = 128;
-
-/// A row of more squares than this, or found more often, tells nothing.
-const COMMON: usize = 16;
-const OFTEN: u32 = 256;
-
-/// The same where few rows are read: there is enough else to go by.
-const LARGE_COMMON: usize = 4;
-const LARGE_OFTEN: u32 = 16;
 
 /// The displacements with the most votes first.
 pub(super) fn votes(changed: &ChangeMask, pair: Pair<'_>) -> Vec<Vote> {
-    let is_large = changed.count() >= LARGE;
-    let edge = if is_large { LARGE_EDGE } else { SMALL_EDGE };
-    let mut search = Search::new(changed, pair, edge, if is_large { edge } else { 1 });
+    let rows = changed.touched();
+    let words = rows.map(|y| changed.row(y).iter().filter(|word| **word != 0).count());
+    let cut = if words.sum::<usize>() < MANY_WORDS { FINE } else { COARSE };
+    let mut search = Search::new(changed, pair, cut);
     search.read();
-    let mut votes = tally(&search.anchors, edge);
+    let mut votes = tally(&search.anchors, cut);
     let everywhere = pair.after.size().rect();
     for vote in &mut votes {
         let near = vote.around.grown(AROUND_PX, pair.after.size());
@@ -63,11 +72,10 @@ pub(super) fn votes(changed: &ChangeMask, pair: Pair<'_>) -> Vec<Vote> {
     votes
 }
 
-fn tally(anchors: &[Anchor], edge: u32) -> Vec<Vote> {
+fn tally(anchors: &[Anchor], cut: Cut) -> Vec<Vote> {
     let mut found: HashMap<Shift, Vote> = HashMap::new();
     for anchor in anchors {
-        let (Some(shift), Ok(rect)) = (anchor.shift(), Rect::new(anchor.x, anchor.y, edge, edge))
-        else {
+        let (Some(shift), Ok(rect)) = (anchor.shift(), cut.rect(anchor.x, anchor.y)) else {
             continue;
         };
         let vote = found.entry(shift).or_insert(Vote { shift, anchors: 0, around: rect });
@@ -81,7 +89,13 @@ fn tally(anchors: &[Anchor], edge: u32) -> Vec<Vote> {
     votes
 }
 
-/// A square of the frame after, and where it was found.
+impl Cut {
+    fn rect(self, x: u32, y: u32) -> Result<Rect> {
+        Rect::new(x, y, self.width, self.height)
+    }
+}
+
+/// A small part of the frame after, and where it was found.
 #[derive(Clone, Copy, Debug)]
 struct Anchor {
     x: u32,
@@ -99,7 +113,7 @@ impl Anchor {
     }
 }
 
-/// One row of a square.
+/// One row of an anchor.
 #[derive(Clone, Copy, Debug)]
 struct Slice {
     hash: u32,
@@ -107,34 +121,40 @@ struct Slice {
     row: u32,
 }
 
+/// Slices of one hash.
+#[derive(Clone, Debug)]
+struct Group {
+    hash: u32,
+    slices: Range<usize>,
+    /// How often it was found.
+    seen: u32,
+}
+
 struct Search<'a> {
     changed: &'a ChangeMask,
     pair: Pair<'a>,
-    edge: u32,
-    /// How far apart the rows are that are read.
-    step: u32,
+    cut: Cut,
     anchors: Vec<Anchor>,
     /// Sorted by hash.
     slices: Vec<Slice>,
-    /// Where the slices of a hash begin, and how often it was found.
-    index: HashMap<u32, (usize, u32)>,
+    /// The slices of one hash each, in the order of the hashes.
+    groups: Vec<Group>,
     /// One bit a hash, so that most that are not there are never looked up.
     filter: Vec<u64>,
 }
 
 impl<'a> Search<'a> {
-    fn new(changed: &'a ChangeMask, pair: Pair<'a>, edge: u32, step: u32) -> Self {
+    fn new(changed: &'a ChangeMask, pair: Pair<'a>, cut: Cut) -> Self {
         let mut search = Self {
             changed,
             pair,
-            edge,
-            step,
+            cut,
             anchors: Vec::new(),
             slices: Vec::new(),
-            index: HashMap::new(),
+            groups: Vec::new(),
             filter: vec![0; FILTER_WORDS],
         };
-        for (x, y) in sampled(changed_cells(changed, edge)) {
+        for (x, y) in sampled(changed_cells(changed, cut.height)) {
             search.add_anchor(x, y);
         }
         search.build_index();
@@ -142,20 +162,21 @@ impl<'a> Search<'a> {
     }
 
     fn add_anchor(&mut self, x: u32, y: u32) {
-        let Ok(rect) = Rect::new(x, y, self.edge, self.edge) else { return };
+        let Cut { width, height, step, .. } = self.cut;
+        let Ok(rect) = self.cut.rect(x, y) else { return };
         if !self.pair.after.size().rect().contains_rect(rect) || !self.is_compared(rect) {
             return;
         }
         let anchor = u32::try_from(self.anchors.len()).unwrap_or(u32::MAX);
         let after = self.pair.after;
-        let row = |row: u32| window(after, x, y + row, self.edge);
+        let row = |row: u32| window(after, x, y + row, width);
         // Where every row is read it is enough to look for those that differ from the one above
         // or below; the side of a plain box is everywhere the same.
         let is_plain = |at: u32| {
-            let same = |other: u32| other >= self.edge || row(at) == row(other);
-            self.step == 1 && same(at.wrapping_sub(1)) && same(at + 1)
+            let same = |other: u32| other >= height || row(at) == row(other);
+            step == 1 && same(at.wrapping_sub(1)) && same(at + 1)
         };
-        let slices = (0..self.edge).filter(|&at| !is_plain(at)).filter_map(|at| {
+        let slices = (0..height).filter(|&at| !is_plain(at)).filter_map(|at| {
             let hash = informative_hash(row(at), after.format())?;
             Some(Slice { hash, anchor, row: at })
         });
@@ -165,23 +186,23 @@ impl<'a> Search<'a> {
 
     fn build_index(&mut self) {
         self.slices.sort_unstable_by_key(|slice| (slice.hash, slice.anchor, slice.row));
-        let common = if self.step == 1 { COMMON } else { LARGE_COMMON };
         let mut start = 0;
         for group in self.slices.chunk_by(|a, b| a.hash == b.hash) {
-            if group.len() <= common {
-                self.index.insert(group[0].hash, (start, 0));
+            let slices = start..start + group.len();
+            start = slices.end;
+            if group.len() <= self.cut.common {
+                self.groups.push(Group { hash: group[0].hash, slices, seen: 0 });
                 let (word, bit) = filter_place(group[0].hash);
                 self.filter[word] |= bit;
             }
-            start += group.len();
         }
     }
 
     /// Reads the frame before where it changed.
     fn read(&mut self) {
         let rows = self.changed.touched();
-        let first = rows.start.next_multiple_of(self.step);
-        for y in (first..rows.end).step_by(self.step as usize) {
+        let first = rows.start.next_multiple_of(self.cut.step);
+        for y in (first..rows.end).step_by(self.cut.step as usize) {
             for (start, end) in changed_spans(self.changed.row(y)) {
                 self.read_span(y, start, end);
             }
@@ -191,17 +212,19 @@ impl<'a> Search<'a> {
     /// Rolls a window over the pixels around `start..end` of a row.
     fn read_span(&mut self, y: u32, start: u32, end: u32) {
         let before = self.pair.before;
-        let start = start.saturating_sub(self.edge - 1);
-        let end = (end + self.edge - 1).min(before.size().width());
-        if start + self.edge > end {
+        let width = self.cut.width;
+        let start = start.saturating_sub(width - 1);
+        let end = (end + width - 1).min(before.size().width());
+        if start + width > end {
             return;
         }
-        let (format, edge) = (before.format(), self.edge as usize);
+        let format = before.format();
         let pixels = window(before, start, y, end - start);
-        let oldest = power(self.edge);
-        let mut hash = hash_of(&pixels[..edge], format);
+        let (first, rest) = (&pixels[..width as usize], &pixels[width as usize..]);
+        let oldest = BASE.wrapping_pow(width);
+        let mut hash = hash_of(first, format);
         self.look_up(hash, start, y);
-        for (x, (out, new)) in (start + 1..).zip(pixels.iter().zip(&pixels[edge..])) {
+        for (x, (out, new)) in (start + 1..).zip(pixels.iter().zip(rest)) {
             hash = hash
                 .wrapping_mul(BASE)
                 .wrapping_add(value(*new, format))
@@ -218,47 +241,49 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Compares every square with a row of that hash with what stands at (`x`, `y`).
+    /// Compares every anchor with a row of that hash with what stands at (`x`, `y`).
     fn compare(&mut self, hash: u32, x: u32, y: u32) {
-        let Some((start, seen)) = self.index.get_mut(&hash) else { return };
-        *seen += 1;
-        let (start, seen) = (*start, *seen);
-        if seen > if self.step == 1 { OFTEN } else { LARGE_OFTEN } {
+        let Ok(index) = self.groups.binary_search_by_key(&hash, |group| group.hash) else { return };
+        let group = &mut self.groups[index];
+        group.seen += 1;
+        if group.seen > self.cut.often {
             let (word, bit) = filter_place(hash);
             self.filter[word] &= !bit;
             return;
         }
-        for index in start..self.slices.len() {
-            let slice = self.slices[index];
-            if slice.hash != hash {
-                return;
-            }
-            let anchor = self.anchors[slice.anchor as usize];
-            let Some(top) = y.checked_sub(slice.row) else { continue };
-            let source = Point::new(x, top);
-            if !anchor.is_ambiguous
-                && anchor.source != Some(source)
-                && self.equals(anchor, source, slice.row)
-            {
-                let anchor = &mut self.anchors[slice.anchor as usize];
-                anchor.is_ambiguous = anchor.source.is_some();
-                anchor.source = Some(source);
-            }
+        for index in group.slices.clone() {
+            self.compare_with(self.slices[index], x, y);
         }
     }
 
-    /// Whether the square looked the same at `source` before.
+    /// Compares the anchor of `slice` with what stands where that row is at (`x`, `y`).
+    fn compare_with(&mut self, slice: Slice, x: u32, y: u32) {
+        let anchor = self.anchors[slice.anchor as usize];
+        let Some(top) = y.checked_sub(slice.row) else { return };
+        let source = Point::new(x, top);
+        if !anchor.is_ambiguous
+            && anchor.source != Some(source)
+            && self.equals(anchor, source, slice.row)
+        {
+            let anchor = &mut self.anchors[slice.anchor as usize];
+            anchor.is_ambiguous = anchor.source.is_some();
+            anchor.source = Some(source);
+        }
+    }
+
+    /// Whether the anchor looked the same at `source` before.
     fn equals(&self, anchor: Anchor, source: Point, found: u32) -> bool {
         let Pair { before, after, .. } = self.pair;
-        let Ok(rect) = Rect::new(source.x, source.y, self.edge, self.edge) else { return false };
+        let Cut { width, height, .. } = self.cut;
+        let Ok(rect) = self.cut.rect(source.x, source.y) else { return false };
         if !before.size().rect().contains_rect(rect) || !self.is_compared(rect) {
             return false;
         }
         // The rows next to the one that was found are the likeliest to differ.
-        let mut near = (0..self.edge).map(|row| (row + found + self.edge - 1) % self.edge);
+        let mut near = (0..height).map(|row| (row + found + height - 1) % height);
         near.all(|row| {
-            let one = window(before, source.x, source.y + row, self.edge);
-            let other = window(after, anchor.x, anchor.y + row, self.edge);
+            let one = window(before, source.x, source.y + row, width);
+            let other = window(after, anchor.x, anchor.y + row, width);
             let same =
                 |(a, b): (&Pixel, &Pixel)| value(*a, before.format()) == value(*b, after.format());
             one.iter().zip(other).all(same)
@@ -286,10 +311,6 @@ const fn value(pixel: Pixel, format: PixelFormat) -> u32 {
 
 /// The multiplier of the rolling hash: odd, so that no bit of a pixel is lost.
 const BASE: u32 = 0x9e37_79b1;
-
-fn power(exponent: u32) -> u32 {
-    BASE.wrapping_pow(exponent)
-}
 
 fn hash_of(pixels: &[Pixel], format: PixelFormat) -> u32 {
     let add =

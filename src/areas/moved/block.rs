@@ -1,5 +1,7 @@
 //! The rectangle that moved along one displacement.
 
+use std::ops::Range;
+
 use crate::diff::{ChangeMask, Differences, diff};
 use crate::frame::{BYTES_PER_PIXEL, FrameRef, PixelFormat};
 use crate::geometry::{Rect, Size};
@@ -87,18 +89,27 @@ fn edges(row: &[Pixel], above: &[Pixel], start: usize, format: PixelFormat) -> (
         PixelFormat::Bgrx => 0x00ff_ffff,
     };
     let end = (start + WORD_PX as usize).min(row.len());
-    let (row, above) = (&row[start.saturating_sub(1)..end], &above[start..end]);
-    let value = |pixel: &Pixel| u32::from_le_bytes(*pixel) & colour;
-    let (mut left_bits, mut above_bits) = (0, 0);
-    let first = usize::from(start > 0);
-    let mut left = value(&row[0]);
-    for (bit, (pixel, up)) in row[first..].iter().zip(above).enumerate() {
-        let here = value(pixel);
-        left_bits |= u64::from(here != left) << bit;
-        above_bits |= u64::from(here != value(up)) << bit;
-        left = here;
+    let here = &row[start..end];
+    let up = unequal(here, &above[start..end], colour);
+    if start > 0 {
+        return (unequal(here, &row[start - 1..end - 1], colour), up);
     }
-    (left_bits, above_bits)
+    (unequal(&here[1..], &here[..here.len() - 1], colour) << 1, up)
+}
+
+/// Which pixels of two rows of at most 64 differ in the bits of `colour`.
+fn unequal(one: &[Pixel], other: &[Pixel], colour: u32) -> u64 {
+    let mut differ = [0_u8; WORD_PX as usize];
+    for ((differ, one), other) in differ.iter_mut().zip(one).zip(other) {
+        let bits = (u32::from_le_bytes(*one) ^ u32::from_le_bytes(*other)) & colour;
+        *differ = u8::from(bits != 0);
+    }
+    // Each product gathers the lowest bits of eight bytes in its highest byte.
+    let (bytes, _) = differ.as_chunks::<8>();
+    let gathered = bytes.iter().map(|eight| {
+        u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> (WORD_PX - 8)
+    });
+    (0..).step_by(8).zip(gathered).map(|(shift, bits): (u32, u64)| bits << shift).sum()
 }
 
 /// Everything that speaks for and against one displacement, in pixels of `within`.
@@ -216,13 +227,10 @@ impl Evidence {
         let mut at = 0;
         while at < WORD_PX {
             let bits = low_bits(edge) << at;
-            let sum = weight(
-                (left & bits).count_ones(),
-                (above & bits).count_ones(),
-                (against & bits).count_ones(),
-            );
-            if sum != 0 {
-                *self.grid.weight_mut((x + at) / edge, row) += sum;
+            let evidence = (left & bits).count_ones() + (above & bits).count_ones();
+            let against = AGAINST * i64::from((against & bits).count_ones());
+            if evidence != 0 || against != 0 {
+                self.grid.add((x + at) / edge, row, evidence.into(), against);
             }
             at += edge;
         }
@@ -281,18 +289,24 @@ impl Evidence {
             [rect.x(), rect.y(), rect.right(), rect.bottom()];
         let edge = self.grid.edge;
         for _ in 0..2 {
-            let row = |y: u32| Rect::from_edges(left, y, right, y + 1);
+            let row = |y: u32| {
+                Rect::from_edges(left, y, right, y + 1).map_or(0, |row| self.weight_of(row))
+            };
             let inner = (top + edge).min(bottom);
-            top = self.best_line(inner, (top.saturating_sub(edge)..inner).rev(), row, 0);
+            top = best_line(inner, (top.saturating_sub(edge)..inner).rev(), row, 0);
             let inner = bottom.saturating_sub(edge).max(top);
             let outer = (bottom + edge).min(size.height());
-            bottom = self.best_line(inner, inner..outer, row, 1);
-            let column = |x: u32| Rect::from_edges(x, top, x + 1, bottom);
+            bottom = best_line(inner, inner..outer, row, 1);
             let inner = (left + edge).min(right);
-            left = self.best_line(inner, (left.saturating_sub(edge)..inner).rev(), column, 0);
+            let outer = left.saturating_sub(edge);
+            let weights = self.column_weights(outer..inner, top..bottom);
+            let column = |x: u32| weights[(x - outer) as usize];
+            left = best_line(inner, (outer..inner).rev(), column, 0);
             let inner = right.saturating_sub(edge).max(left);
             let outer = (right + edge).min(size.width());
-            right = self.best_line(inner, inner..outer, column, 1);
+            let weights = self.column_weights(inner..outer, top..bottom);
+            let column = |x: u32| weights[(x - inner) as usize];
+            right = best_line(inner, inner..outer, column, 1);
         }
         let rect = Rect::from_edges(left, top, right, bottom)?;
         if self.weight_of(rect) < MIN_SCORE {
@@ -301,22 +315,24 @@ impl Evidence {
         self.within_its_edges(rect)
     }
 
-    /// The line up to which the sum of the weights from `inner` on is largest.
-    fn best_line(
-        &self,
-        inner: u32,
-        lines: impl Iterator<Item = u32>,
-        rect_of: impl Fn(u32) -> Option<Rect>,
-        past: u32,
-    ) -> u32 {
-        let (mut best, mut sum, mut most) = (inner, 0, 0);
-        for line in lines {
-            sum += rect_of(line).map_or(0, |rect| self.weight_of(rect));
-            if sum > most {
-                (best, most) = (line + past, sum);
+    /// The weight of each of some columns over some rows.
+    fn column_weights(&self, columns: Range<u32>, rows: Range<u32>) -> Vec<i64> {
+        let mut weights = vec![0; columns.len()];
+        let masks = [(&self.left, 1), (&self.above, 1), (&self.against, -AGAINST)];
+        for (mask, weight) in masks {
+            for y in rows.clone() {
+                for (first, weights) in
+                    columns.clone().step_by(64).zip(weights.chunks_mut(WORD_PX as usize))
+                {
+                    let mut bits = mask.bits(y, first) & low_bits(columns.end - first);
+                    while bits != 0 {
+                        weights[bits.trailing_zeros() as usize] += weight;
+                        bits &= bits - 1;
+                    }
+                }
             }
         }
-        best
+        weights
     }
 
     /// An edge is marked on the pixel behind it, so the last column may lie beside what moved and
@@ -479,14 +495,32 @@ impl Evidence {
             for column in rect.x() / edge..rect.right().div_ceil(edge) {
                 let cell = Rect::from_edges(column, row, column + 1, row + 1);
                 let Some(cell) = cell.map(|cell| self.pixels_of(cell)) else { continue };
-                *self.grid.weight_mut(column, row) = self.weight_of(cell);
+                if rect.contains_rect(cell) {
+                    self.grid.forget(column, row);
+                } else {
+                    let weight = self.weight_of(cell);
+                    self.grid.set(column, row, weight);
+                }
             }
         }
     }
 }
 
-fn weight(left: u32, above: u32, against: u32) -> i64 {
-    i64::from(left) + i64::from(above) - AGAINST * i64::from(against)
+/// The line up to which the sum of the weights from `inner` on is largest.
+fn best_line(
+    inner: u32,
+    lines: impl Iterator<Item = u32>,
+    weight: impl Fn(u32) -> i64,
+    past: u32,
+) -> u32 {
+    let (mut best, mut sum, mut most) = (inner, 0, 0);
+    for line in lines {
+        sum += weight(line);
+        if sum > most {
+            (best, most) = (line + past, sum);
+        }
+    }
+    best
 }
 
 /// The lowest `count` bits; all of them from 64 on.

@@ -9,7 +9,10 @@ pub(super) struct Grid {
     pub(super) edge: u32,
     pub(super) columns: u32,
     pub(super) rows: u32,
+    /// Row by row, everything that speaks for and against.
     weights: Vec<i64>,
+    /// What speaks against alone.
+    against: Vec<i64>,
     sums: Vec<i64>,
 }
 
@@ -30,13 +33,33 @@ impl Grid {
             self.edge *= 2;
         }
         (self.columns, self.rows) = (width.div_ceil(self.edge), height.div_ceil(self.edge));
-        self.weights.clear();
-        self.weights.resize(self.columns as usize * self.rows as usize, 0);
+        for sums in [&mut self.weights, &mut self.against] {
+            sums.clear();
+            sums.resize(self.columns as usize * self.rows as usize, 0);
+        }
     }
 
-    /// The weight of a cell.
-    pub(super) fn weight_mut(&mut self, column: u32, row: u32) -> &mut i64 {
-        &mut self.weights[row as usize * self.columns as usize + column as usize]
+    /// Adds what speaks for and against to a cell.
+    pub(super) fn add(&mut self, column: u32, row: u32, evidence: i64, against: i64) {
+        let index = self.index(column, row);
+        self.weights[index] += evidence - against;
+        self.against[index] += against;
+    }
+
+    /// Leaves of a cell only what speaks against.
+    pub(super) fn forget(&mut self, column: u32, row: u32) {
+        let index = self.index(column, row);
+        self.weights[index] = -self.against[index];
+    }
+
+    /// Gives a cell another weight.
+    pub(super) fn set(&mut self, column: u32, row: u32, weight: i64) {
+        let index = self.index(column, row);
+        self.weights[index] = weight;
+    }
+
+    const fn index(&self, column: u32, row: u32) -> usize {
+        row as usize * self.columns as usize + column as usize
     }
 
     /// The rectangle, in cells, with the largest sum, and that sum; `None` where no cell counts.
@@ -106,7 +129,7 @@ mod tests {
             for (y, row) in (0..).zip(&rows) {
                 for (x, weight) in (0..).zip(row) {
                     let (column, row) = if is_turned { (y, x) } else { (x, y) };
-                    *grid.weight_mut(column, row) = *weight;
+                    grid.add(column, row, weight.max(&0).to_owned(), -weight.min(&0));
                 }
             }
             let edges = if is_turned { (1, 2, 2, 3) } else { (2, 1, 3, 2) };
@@ -119,7 +142,7 @@ mod tests {
     fn nothing_is_found_where_nothing_counts() {
         let mut grid = Grid::default();
         grid.reset(100, 30);
-        *grid.weight_mut(3, 1) = -5;
+        grid.add(3, 1, 2, 7);
         assert_eq!((grid.columns, grid.rows, grid.best()), (7, 2, None));
     }
 }

@@ -176,7 +176,11 @@ impl MoveFinder {
         self.original.clone_from(differences.changed());
         self.original.unite(differences.faint());
         for vote in votes.iter().take(MAX_TRIED) {
-            self.follow(vote, differences, pair, moves);
+            let most = moves.blocks.iter().map(|block| block.pixels).max().unwrap_or(0);
+            let left = differences.changed().count_in(vote.around);
+            if left >= MIN_CHANGED.max(most / CRUMB) {
+                self.follow(vote, differences, pair, moves);
+            }
         }
         moves.blocks.iter().for_each(|block| promote_vacated(block, differences));
         moves.blocks.sort_by_key(|block| {
