@@ -59,7 +59,6 @@ impl Style {
 
 /// A block that moved, on a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(feature = "pictures"), expect(dead_code, reason = "drawn with pictures only"))]
 pub(super) struct Way {
     /// Where it was.
     pub(super) from: Rect,
