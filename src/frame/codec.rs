@@ -48,11 +48,11 @@ pub enum Pair {
 
 /// Reads two picture files, both at once.
 ///
-/// Files that are the same byte for byte show the same picture, so no pixel of them is decoded.
-/// They are still read as far as their container tells: the kind, the size and its limits; of a
-/// PNG that every chunk is there and every critical one matches its checksum, which covers all
-/// of the pixels; of a JPEG that its end is there. What only the pixels of another format would
-/// tell stays unseen.
+/// Files that are the same byte for byte show the same picture, so no pixel of a PNG or a JPEG is
+/// decoded: their containers tell whether they are whole. Of a PNG every chunk must be there and
+/// every critical one must match its checksum, which covers all of the pixels; of a JPEG the end
+/// must be there. A file of another format is decoded once, for only its pixels would tell that it
+/// was cut short.
 ///
 /// # Errors
 /// As [`read`], for the file before first.
@@ -65,7 +65,7 @@ pub fn read_pair(before: &Path, after: &Path) -> Result<Pair> {
     let (old, new) = (old.map_err(named(before))?, new.map_err(named(after))?);
     if old == new {
         return PictureFile::open(&old)
-            .and_then(|file| file.size())
+            .and_then(|file| file.size_of_whole())
             .map(Pair::Identical)
             .map_err(named(before));
     }
@@ -130,6 +130,14 @@ impl<'a> PictureFile<'a> {
             | Orientation::Rotate270FlipH => Size::new(size.height(), size.width())?,
             _ => size,
         })
+    }
+
+    /// The size of the upright picture, of a file that is not cut short.
+    fn size_of_whole(&self) -> Result<Size> {
+        match self.format {
+            FileFormat::Png | FileFormat::Jpeg => self.size(),
+            _ => Ok(self.decode()?.size()),
+        }
     }
 
     fn decode(&self) -> Result<Frame> {

@@ -11,6 +11,34 @@ use crate::report::Picture;
 /// The list of the pictures the last run wrote into a folder: only those are ever removed.
 const LIST: &str = ".seechange-pictures";
 
+/// Refuses to read from what `out` will show: a picture that an earlier run wrote there is replaced
+/// by the next, so a reference kept there would soon be compared with itself.
+///
+/// # Errors
+/// When one of `inputs` is such a picture.
+pub(crate) fn keep_inputs<'i>(
+    out: Option<&Path>,
+    inputs: impl IntoIterator<Item = &'i Path>,
+) -> Result<()> {
+    let Some(folder) = out.and_then(|out| out.canonicalize().ok()) else { return Ok(()) };
+    let earlier = earlier(&folder);
+    let is_shown = |input: &Path| {
+        let name = input.file_name().and_then(|name| name.to_str());
+        input.parent() == Some(&folder)
+            && name.is_some_and(|name| earlier.iter().any(|e| e == name))
+    };
+    for input in inputs {
+        if input.canonicalize().is_ok_and(|input| is_shown(&input)) {
+            return Err(Error::usage(format!(
+                "{}: an earlier run wrote this picture into --out, where this run would replace \
+                 it; copy it elsewhere first",
+                input.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Writes the pictures of a report; see [`write_frames`].
 ///
 /// # Errors
@@ -26,11 +54,12 @@ pub(crate) fn write_pictures(folder: &Path, pictures: &[Picture]) -> Result<Vec<
 /// All of them appear, or none: they are encoded and written under other names first. Pictures
 /// that an earlier run wrote and this one does not (an `area-3-after.png` when only two areas
 /// changed) are removed, so that the folder always shows one run. Which those are is kept in a
-/// list beside them; files that are not in it are left alone, whatever they are called.
+/// list beside them; files that are not in it are left alone, whatever they are called, and one
+/// that has a name that is wanted is in the way.
 ///
 /// # Errors
-/// When the folder cannot be made or a file cannot be written; the pictures of the earlier run are
-/// then still there.
+/// When the folder cannot be made, a file is in the way or cannot be written; the pictures of the
+/// earlier run are then still there.
 pub(crate) fn write_frames(folder: &Path, frames: &[(String, &Frame)]) -> Result<Vec<PathBuf>> {
     let files = frames
         .iter()
@@ -43,8 +72,15 @@ pub(crate) fn write_frames(folder: &Path, frames: &[(String, &Frame)]) -> Result
         return Ok(Vec::new());
     }
     let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
-    let mut all = files;
-    all.push((LIST, names.join("\n").into_bytes()));
+    if let Some(name) = names.iter().find(|name| is_in_the_way(folder, name, &earlier)) {
+        return Err(Error::file(format!(
+            "{}: is in the way of a picture and no earlier run wrote it; give --out another folder",
+            folder.join(name).display()
+        )));
+    }
+    // The list first: whatever then fails, the pictures are known to be the command's own.
+    let mut all = vec![(LIST, names.join("\n").into_bytes())];
+    all.extend(files);
     if let Err(error) = write_all(folder, &all) {
         all.iter().for_each(|(name, _)| discard(&part(folder, name)));
         return Err(cannot(error));
@@ -52,6 +88,11 @@ pub(crate) fn write_frames(folder: &Path, frames: &[(String, &Frame)]) -> Result
     remove(folder, earlier.iter().filter(|name| !names.contains(&name.as_str())))
         .map_err(cannot)?;
     Ok(names.iter().map(|name| folder.join(name)).collect())
+}
+
+/// Whether something stands where a picture is to be, and is none of the `earlier` ones.
+fn is_in_the_way(folder: &Path, name: &str, earlier: &[String]) -> bool {
+    !earlier.iter().any(|own| own == name) && folder.join(name).symlink_metadata().is_ok()
 }
 
 /// The pictures the run before wrote; none where there was no run.
@@ -176,6 +217,22 @@ mod tests {
         write_pictures(&shown, &[]).unwrap();
         assert_eq!(names(&shown), mine);
         assert!(outside.is_file());
+    }
+
+    #[test]
+    fn what_others_put_there_is_neither_replaced_nor_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mine, out) = (folder.path().join("overview.png"), Some(folder.path()));
+        fs::write(&mine, "mine").unwrap();
+        keep_inputs(out, [mine.as_path()]).unwrap();
+        let error = write_pictures(folder.path(), &drawn(1)).unwrap_err().to_string();
+        assert!(error.contains("overview.png: is in the way"), "{error}");
+        assert_eq!(fs::read(&mine).unwrap(), b"mine");
+        assert_eq!(names(folder.path()), ["overview.png"]);
+        fs::remove_file(&mine).unwrap();
+        write_pictures(folder.path(), &drawn(1)).unwrap();
+        let error = keep_inputs(out, [mine.as_path()]).unwrap_err().to_string();
+        assert!(error.contains("overview.png: an earlier run wrote this"), "{error}");
     }
 
     #[test]

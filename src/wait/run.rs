@@ -44,6 +44,7 @@ pub fn wait_watched(
     watch: &mut dyn FnMut(&Entry),
 ) -> Result<Outcome> {
     let start = clock.now();
+    source.heed(cancel);
     let mut monitor = Monitor::new(condition, options, source.geometry()?)?;
     if source.watch_damage()? {
         monitor.rely_on_damage();

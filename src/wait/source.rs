@@ -76,6 +76,10 @@ pub trait Source {
         frame: &mut Frame,
     ) -> Result<Capture>;
 
+    /// Asks that a capture that takes long ends as [`Capture::Stalled`] soon after `cancel` is
+    /// thrown. A surface whose captures cannot hang has nothing to do, which is the default.
+    fn heed(&mut self, _cancel: &Cancel) {}
+
     /// Starts to tell *damage*: that something was drawn, and where, whether it looks otherwise
     /// than before or not. `false`, the default, where the surface cannot tell; then [`Self::rest`]
     /// is a mere sleep.

@@ -7,6 +7,7 @@ use clap::Args;
 use crate::error::Result;
 use crate::frame::{self, Pair};
 use crate::front::change::{Showing, show, show_same};
+use crate::front::pictures::keep_inputs;
 use crate::report::{Differ, Preset, Verdict};
 
 use super::args::{CompareArgs, OutputArgs};
@@ -34,6 +35,8 @@ pub(super) struct DiffArgs {
 }
 
 pub(super) fn run(args: &DiffArgs) -> Result<Answer> {
+    let inputs = [&args.before, &args.after].into_iter().chain(&args.compare.mask);
+    keep_inputs(args.output.out.as_deref(), inputs.map(PathBuf::as_path))?;
     let options = args.compare.options(Preset::Golden)?.common_part(args.common_part);
     let showing = Showing { out: args.output.out.as_deref(), diff: Some(&options), within: None };
     let mut differ = Differ::new(options.clone());

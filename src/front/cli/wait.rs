@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use crate::clock::Cancel;
 use crate::error::{Error, Result};
 use crate::frame::Frame;
-use crate::front::pictures::write_frames;
+use crate::front::pictures::{keep_inputs, write_frames};
 use crate::front::wire::{self, WaitPaths};
 use crate::report::{DiffOptions, Preset};
 use crate::surface::replay::FrameIds;
@@ -98,6 +98,7 @@ fn parse_share(text: &str) -> Result<f64> {
 }
 
 pub(super) fn run(args: &WaitArgs, cancel: &Cancel) -> Result<Answer> {
+    keep_inputs(args.output.out.as_deref(), args.inputs())?;
     let condition = args.condition()?;
     let ids = if args.frame_ids == Ids::Strict { FrameIds::Strict } else { FrameIds::EachLook };
     let mut opened = args.surface.surface.open_with(ids)?;
@@ -123,6 +124,13 @@ pub(super) fn answer(outcome: &Outcome, out: Option<&Path>) -> Result<Answer> {
 }
 
 impl WaitArgs {
+    /// The pictures that are read; of a condition in words, whatever may name one.
+    fn inputs(&self) -> impl Iterator<Item = &Path> {
+        let words = self.any.iter().flat_map(|words| words.split_whitespace()).map(Path::new);
+        let pictures = self.picture.iter().chain(&self.compare.mask);
+        pictures.map(PathBuf::as_path).chain(words)
+    }
+
     fn condition(&self) -> Result<Condition> {
         let diff = self.compare.options(Preset::Live)?;
         let set = |condition| self.set(condition, &diff);

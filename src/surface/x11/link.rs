@@ -28,7 +28,7 @@ use x11rb::rust_connection::{DefaultStream, PollMode, RustConnection, Stream};
 use x11rb::utils::RawFdContainer;
 use x11rb::x11_utils::{TryParse, X11Error};
 
-use crate::clock::Clock;
+use crate::clock::{Cancel, Clock};
 use crate::error::{Error, Result};
 
 use super::damage::Drawn;
@@ -210,6 +210,12 @@ impl Link {
         Ok(())
     }
 
+    /// From now on waiting for an answer also ends when `cancel` is thrown.
+    pub(super) fn heed(&self, cancel: &Cancel) {
+        let wire = self.conn.stream();
+        *wire.cancel.lock().unwrap_or_else(PoisonError::into_inner) = cancel.clone();
+    }
+
     /// Gives what follows [`ANSWER_LIMIT`] from now. What is still owed gets less: each of the
     /// calls that end an action would else wait in full for a display that does not answer.
     pub(super) fn soon(&self) -> Result<(), Trouble> {
@@ -374,16 +380,31 @@ pub(super) struct Wire {
     is_local: bool,
     clock: Clock,
     give_up: Mutex<Duration>,
+    /// Whoever waits for an answer stops waiting when this is thrown.
+    cancel: Mutex<Cancel>,
 }
+
+/// How long it may take to notice that a wait for an answer was cancelled.
+const CANCEL_NOTICE: Duration = Duration::from_millis(100);
 
 impl Wire {
     fn new(socket: DefaultStream, is_local: bool, clock: &Clock) -> Self {
         let give_up = clock.now().saturating_add(ANSWER_LIMIT);
-        Self { socket, is_local, clock: clock.clone(), give_up: Mutex::new(give_up) }
+        Self {
+            socket,
+            is_local,
+            clock: clock.clone(),
+            give_up: Mutex::new(give_up),
+            cancel: Mutex::new(Cancel::never()),
+        }
     }
 
     fn give_up(&self) -> MutexGuard<'_, Duration> {
         self.give_up.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancel.lock().unwrap_or_else(PoisonError::into_inner).is_cancelled()
     }
 }
 
@@ -393,8 +414,10 @@ impl Stream for Wire {
         let mut fds = [PollFd::new(&self.socket, flags(mode))];
         loop {
             let left = give_up.saturating_sub(self.clock.now()).min(LONGEST_WAIT);
-            let left = Timespec::try_from(left).map_err(|_| IoErrorKind::InvalidInput)?;
-            match poll(&mut fds, Some(&left)) {
+            let slice = left.min(CANCEL_NOTICE);
+            let slice = Timespec::try_from(slice).map_err(|_| IoErrorKind::InvalidInput)?;
+            match poll(&mut fds, Some(&slice)) {
+                Ok(0) if left > CANCEL_NOTICE && !self.is_cancelled() => {}
                 Ok(0) => return Err(no_answer(mode)),
                 Ok(_) => return Ok(()),
                 Err(Errno::INTR) => {}

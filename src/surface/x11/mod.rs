@@ -316,6 +316,10 @@ impl Source for X11 {
         }
     }
 
+    fn heed(&mut self, cancel: &Cancel) {
+        self.link.heed(cancel);
+    }
+
     /// With the DAMAGE extension; for a window only where it has a picture of its own.
     fn watch_damage(&mut self) -> Result<bool> {
         if let (None, Some(drawable)) = (&self.watch, self.grabber.damaged_drawable()) {
