@@ -288,15 +288,18 @@ fn title(window: &Window) -> String {
     told.find(|name| !name.is_empty()).unwrap_or_default()
 }
 
-fn chosen(names: &[(u32, String)], wanted: &str) -> Result<usize> {
+/// A window's id and title.
+type Named = (u32, String);
+
+fn chosen(names: &[Named], wanted: &str) -> Result<usize> {
     let id = match wanted.strip_prefix("0x").or_else(|| wanted.strip_prefix("0X")) {
         Some(digits) => u32::from_str_radix(digits, 16).ok(),
         None => wanted.parse().ok(),
     };
-    let those = |fits: &dyn Fn(&(u32, String)) -> bool| -> Vec<usize> {
+    let those = |fits: &dyn Fn(&Named) -> bool| -> Vec<usize> {
         (0..names.len()).filter(|index| fits(&names[*index])).collect()
     };
-    let ways: [&dyn Fn(&(u32, String)) -> bool; 3] =
+    let ways: [&dyn Fn(&Named) -> bool; 3] =
         [&|one| Some(one.0) == id, &|one| one.1 == wanted, &|one| one.1.contains(wanted)];
     let found = ways.into_iter().map(those).find(|found| !found.is_empty()).unwrap_or_default();
     match found[..] {
@@ -315,7 +318,7 @@ fn chosen(names: &[(u32, String)], wanted: &str) -> Result<usize> {
     }
 }
 
-fn listing<'a>(windows: impl Iterator<Item = &'a (u32, String)>) -> String {
+fn listing<'a>(windows: impl Iterator<Item = &'a Named>) -> String {
     let all: Vec<_> = windows.map(|(id, title)| format!("{id:#x} \"{}\"", Shown(title))).collect();
     if all.is_empty() { "none".to_owned() } else { all.join(", ") }
 }
