@@ -66,6 +66,17 @@ impl ChangeMask {
         (rect.y()..rect.bottom()).map(in_row).sum()
     }
 
+    /// Whether at least `count` pixels are set inside `rect`, which must lie inside the mask; looks
+    /// no further than it must.
+    pub(crate) fn reaches(&self, count: u64, rect: Rect) -> bool {
+        let rows = rect.y().max(self.touched.start)..rect.bottom().min(self.touched.end);
+        let mut sum = 0;
+        rows.into_iter().any(|y| {
+            sum += u64::from(self.count_between(y, rect.x(), rect.right()));
+            sum >= count
+        })
+    }
+
     /// How many pixels are set in `start..end` of row `y`, which must lie inside the mask.
     pub(crate) fn count_between(&self, y: u32, start: u32, end: u32) -> u32 {
         let row = self.row(y);
@@ -351,6 +362,8 @@ mod tests {
         ] {
             let rect = Rect::new(rect.0, rect.1, rect.2, rect.3).unwrap();
             assert_eq!(mask.count_in(rect), count, "{rect}");
+            let reaches = [1, count.max(1), count + 1].map(|least| mask.reaches(least, rect));
+            assert_eq!(reaches, [count > 0, count > 0, false], "{rect}");
         }
     }
 

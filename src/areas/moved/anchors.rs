@@ -58,9 +58,12 @@ const AROUND_PX: u32 = 128;
 
 /// The displacements with the most votes first.
 pub(super) fn votes(changed: &ChangeMask, pair: Pair<'_>) -> Vec<Vote> {
-    let rows = changed.touched();
-    let words = rows.map(|y| changed.row(y).iter().filter(|word| **word != 0).count());
-    let cut = if words.sum::<usize>() < MANY_WORDS { FINE } else { COARSE };
+    let mut words = 0;
+    let is_large = changed.touched().any(|y| {
+        words += changed.row(y).iter().filter(|word| **word != 0).count();
+        words >= MANY_WORDS
+    });
+    let cut = if is_large { COARSE } else { FINE };
     let mut search = Search::new(changed, pair, cut);
     search.read();
     let mut votes = tally(&search.anchors, cut);

@@ -82,6 +82,12 @@ impl Moves {
         &self.blocks
     }
 
+    /// How many pixels a further block must explain to be worth telling: words repeat here and
+    /// there on a page, and crumbs beside a block that moved are no answer.
+    fn least_told(&self) -> u64 {
+        self.blocks.iter().map(|block| block.pixels).max().unwrap_or(0) / CRUMB
+    }
+
     /// How many pixels inside `rect` do not equal their source.
     pub(super) fn broken_in(&self, rect: Rect) -> u64 {
         self.broken.count_in(rect)
@@ -164,7 +170,8 @@ impl MoveFinder {
         moves: &mut Moves,
     ) {
         moves.clear();
-        if differences.changed().count() < MIN_CHANGED {
+        let everywhere = pair.after.size().rect();
+        if !differences.changed().reaches(MIN_CHANGED, everywhere) {
             return;
         }
         let votes = anchors::votes(differences.changed(), pair);
@@ -176,10 +183,14 @@ impl MoveFinder {
         self.original.clone_from(differences.changed());
         self.original.unite(differences.faint());
         for vote in votes.iter().take(MAX_TRIED) {
-            let most = moves.blocks.iter().map(|block| block.pixels).max().unwrap_or(0);
-            let left = differences.changed().count_in(vote.around);
-            if left >= MIN_CHANGED.max(most / CRUMB) {
+            let known = moves.blocks.len();
+            let changed = differences.changed();
+            if changed.reaches(moves.least_told().max(MIN_CHANGED), vote.around) {
                 self.follow(vote, differences, pair, moves);
+            }
+            let least = moves.least_told().max(MIN_CHANGED);
+            if moves.blocks.len() > known && !differences.changed().reaches(least, everywhere) {
+                break;
             }
         }
         moves.blocks.iter().for_each(|block| promote_vacated(block, differences));
@@ -202,7 +213,7 @@ impl MoveFinder {
         }
         for _ in moves.blocks.len()..MAX_BLOCKS {
             let Some(block) = self.evidence.best_block() else { return };
-            if !self.is_move(block, &moves.blocks) {
+            if !self.is_move(block, moves) {
                 self.evidence.strike(block.to);
                 continue;
             }
@@ -239,14 +250,13 @@ impl MoveFinder {
     }
 
     /// Whether a block left its place, rather than being copied, comes from where no other block
-    /// comes from, and is no crumb beside the others: words repeat here and there on a page.
-    fn is_move(&self, block: Block, others: &[Moved]) -> bool {
+    /// comes from, and is worth telling.
+    fn is_move(&self, block: Block, moves: &Moves) -> bool {
         let left = self.original.count_in(block.from);
         let shared = |other: &Moved| {
             let both = other.from.intersection(block.from).map_or(0, Rect::pixels);
             both * 5 > block.from.pixels()
         };
-        let most = others.iter().map(|other| other.pixels).max().unwrap_or(0);
         left * 4 >= block.explained && block.explained * CRUMB >= most && !others.iter().any(shared)
     }
 }
