@@ -25,9 +25,10 @@ use block::{Block, Evidence, Gradient};
 /// A block that reappears displaced.
 ///
 /// Every pixel of `to` in the frame after equals its source in `from` of the frame before, within
-/// the tolerance of the comparison, with two exceptions: pixels that lie in a listed
+/// the tolerance of the comparison, with three exceptions: pixels that lie in a listed
 /// [`Area`](super::Area) or in something that was set aside (a letter edited in a list that
-/// moved), and pixels that did not change at all (a button that floats above a scrolled page).
+/// moved), pixels that did not change at all (a button that floats above a scrolled page), and
+/// pixels of another block that moved and lies above this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moved {
     /// Where it was, in frame pixels.
