@@ -129,13 +129,19 @@ fn memcmp(group: &mut BenchmarkGroup<'_, WallTime>, before: &Frame) {
 }
 
 fn seechange(group: &mut BenchmarkGroup<'_, WallTime>, before: &Frame, after: &Frame) {
-    // What a report says of moved content is not part of what the others are asked.
-    let mut differ = Differ::new(DiffOptions::preset(Preset::Live));
+    let options = DiffOptions::preset(Preset::Live);
+    let mut differ = Differ::new(options.clone());
     group.bench_function(BenchmarkId::new("seechange", before.size()), |bench| {
         bench.iter(|| differ.compare(before.as_ref(), after.as_ref()));
     });
     let one = ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     group.bench_function(BenchmarkId::new("seechange one thread", before.size()), |bench| {
+        one.install(|| bench.iter(|| differ.compare(before.as_ref(), after.as_ref())));
+    });
+    // What moved is no question to any of the others.
+    let mut differ = Differ::new(options.moved(false));
+    let name = "seechange one thread without moves";
+    group.bench_function(BenchmarkId::new(name, before.size()), |bench| {
         one.install(|| bench.iter(|| differ.compare(before.as_ref(), after.as_ref())));
     });
 }
