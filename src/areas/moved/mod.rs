@@ -258,7 +258,9 @@ impl MoveFinder {
             let both = other.from.intersection(block.from).map_or(0, Rect::pixels);
             both * 5 > block.from.pixels()
         };
-        left * 4 >= block.explained && block.explained * CRUMB >= most && !others.iter().any(shared)
+        left * 4 >= block.explained
+            && block.explained >= moves.least_told()
+            && !moves.blocks.iter().any(shared)
     }
 }
 
