@@ -150,7 +150,7 @@ impl Monitor {
         Some(self.planned)
     }
 
-    /// Says that the surface tells damage, so that looks may be seldom while there is none: ten
+    /// Says that the surface tells damage, so that looks may be seldom while there is none: 15
     /// intervals apart in the end. When things change without any, that is not relied on any more.
     pub fn rely_on_damage(&mut self) {
         self.pace.rely_on_damage();

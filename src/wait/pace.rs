@@ -4,7 +4,7 @@
 //!  cheap looks       | | || |  | | ||  | | |     gaps 0.6..1.4 of the interval
 //!  costly looks      |  |    |       |        |   growing while nothing changes, to cost / share
 //!  something moved   |       |        x| | |  |   back to the interval
-//!  damage is told    |  |    |       |    d|      growing to ten intervals; a look at once when
+//!  damage is told    |  |    |       |    d|      growing to 15 intervals; a look at once when
 //!                                                 something is drawn, if it was quiet before
 //! ```
 //!
@@ -27,7 +27,7 @@ const SAVINGS: f64 = 5.0;
 const GROWTH: f64 = 1.5;
 
 /// The longest gap where damage is told, in intervals: it may be told wrongly.
-const FALLBACK: f64 = 10.0;
+const FALLBACK: f64 = 15.0;
 
 /// The gap between two looks that damage asks for, where the interval is not shorter.
 const EAGER: f64 = 0.05;

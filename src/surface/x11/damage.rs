@@ -19,7 +19,7 @@ use super::link::{Link, Trouble};
 const VERSION: (u32, u32) = (1, 1);
 
 /// How long a rest may take to notice that it was cancelled.
-const NOTICE: Duration = Duration::from_millis(20);
+const NOTICE: Duration = Duration::from_millis(100);
 
 const NO_REGION: u32 = 0;
 
