@@ -122,6 +122,9 @@ impl<'a> PictureFile<'a> {
 
     /// The size of the upright picture.
     fn size(&self) -> Result<Size> {
+        if let Some(plain) = self.png.as_ref().and_then(Png::plain) {
+            return self.plausible(plain.size()?);
+        }
         let (mut decoder, size) = self.decoder()?;
         Ok(match decoder.orientation().map_err(|error| self.damaged(error))? {
             Orientation::Rotate90
@@ -142,7 +145,7 @@ impl<'a> PictureFile<'a> {
 
     fn decode(&self) -> Result<Frame> {
         if let Some(plain) = self.png.as_ref().and_then(Png::plain) {
-            plausible::check(self.format, self.bytes, self.png.as_ref(), plain.size()?)?;
+            self.plausible(plain.size()?)?;
             return plain.decode();
         }
         let damaged = |error| self.damaged(error);
@@ -158,13 +161,21 @@ impl<'a> PictureFile<'a> {
 
     /// A decoder that has read the header, and the size as stored, which is plausible.
     fn decoder(&self) -> Result<(impl ImageDecoder + 'a, Size)> {
+        // That of PNG reads more than the header before it tells a size.
+        if let Some(png) = &self.png {
+            self.plausible(png.size()?)?;
+        }
         let decoder = ImageReader::with_format(Cursor::new(self.bytes), self.format)
             .into_decoder()
             .map_err(|error| self.damaged(error))?;
         let (width, height) = decoder.dimensions();
-        let size = Size::new(width, height)?;
+        Ok((decoder, self.plausible(Size::new(width, height)?)?))
+    }
+
+    /// `size`, unless the file is too small to hold it.
+    fn plausible(&self, size: Size) -> Result<Size> {
         plausible::check(self.format, self.bytes, self.png.as_ref(), size)?;
-        Ok((decoder, size))
+        Ok(size)
     }
 
     fn damaged(&self, error: image::ImageError) -> Error {

@@ -61,6 +61,14 @@ impl<'a> Png<'a> {
         if png.data.is_empty() { Err(damaged("it has no image data")) } else { Ok(png) }
     }
 
+    /// The declared size.
+    ///
+    /// # Errors
+    /// When it has no pixels or too many.
+    pub(super) fn size(&self) -> Result<Size> {
+        self.header.size()
+    }
+
     /// Bits a pixel takes before compression.
     pub(super) fn bits_per_pixel(&self) -> f64 {
         let channels = match self.header.colour {
@@ -90,7 +98,7 @@ impl Plain<'_> {
     /// # Errors
     /// When it has no pixels or too many.
     pub(super) fn size(&self) -> Result<Size> {
-        Size::new(self.header.width, self.header.height)
+        self.header.size()
     }
 
     /// The picture.
@@ -122,6 +130,10 @@ impl Plain<'_> {
 }
 
 impl Header {
+    fn size(&self) -> Result<Size> {
+        Size::new(self.width, self.height)
+    }
+
     fn is_plain(&self) -> bool {
         self.depth == 8 && matches!(self.colour, 2 | 6) && self.interlace == 0
     }
