@@ -2,7 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
-#[cfg(feature = "files")]
+#[cfg(feature = "png")]
 use std::io;
 
 /// A result of this crate.
@@ -81,7 +81,7 @@ impl Error {
     }
 
     /// A file or a stream that failed: `what: reason`, without the operating system's number.
-    #[cfg(feature = "files")]
+    #[cfg(feature = "png")]
     pub(crate) fn io(what: impl fmt::Display, error: io::Error) -> Self {
         let told = error.to_string().to_lowercase();
         let reason = told.split(" (os error").next().unwrap_or_default();

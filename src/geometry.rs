@@ -261,6 +261,32 @@ impl Rect {
         Self::new(x, y, self.width, self.height).ok()
     }
 
+    /// Where this part of a picture of the size `from` is in a copy of it of the size `to`: every
+    /// pixel that shows any of it, so that small parts do not vanish.
+    ///
+    /// ```
+    /// use seechange::{Rect, Size};
+    /// let (page, copy) = (Size::new(1280, 800)?, Size::new(320, 200)?);
+    /// let rect: Rect = "7,8,1,8".parse()?;
+    /// assert_eq!(rect.scaled(page, copy), Some("1,2,1,2".parse()?));
+    /// # Ok::<(), seechange::Error>(())
+    /// ```
+    #[must_use]
+    pub fn scaled(self, from: Size, to: Size) -> Option<Self> {
+        let low = |at: u32, from: u32, to: u32| {
+            u32::try_from(u64::from(at) * u64::from(to) / u64::from(from)).ok()
+        };
+        let high = |at: u32, from: u32, to: u32| {
+            u32::try_from((u64::from(at) * u64::from(to)).div_ceil(from.into())).ok()
+        };
+        Self::from_edges(
+            low(self.x, from.width, to.width)?,
+            low(self.y, from.height, to.height)?,
+            high(self.right(), from.width, to.width)?,
+            high(self.bottom(), from.height, to.height)?,
+        )
+    }
+
     /// The square of the distance in pixels from `point` to the nearest pixel inside.
     #[must_use]
     pub fn distance_squared(self, point: Point) -> u64 {
@@ -323,6 +349,25 @@ mod tests {
         let rect = Rect::new(10, 10, 10, 10).unwrap();
         for (point, distance) in [((12, 12), 0), ((19, 19), 0), ((22, 10), 9), ((7, 6), 25)] {
             assert_eq!(rect.distance_squared(Point::new(point.0, point.1)), distance, "{point:?}");
+        }
+    }
+
+    #[test]
+    fn a_scaled_part_covers_every_pixel_that_shows_it() {
+        let size = |width, height| Size::new(width, height).unwrap();
+        let (page, small, large) = (size(100, 60), size(30, 18), size(200, 120));
+        for (rect, from, to, expected) in [
+            ("10,10,10,10", page, small, Some("3,3,3,3")),
+            ("11,11,1,1", page, small, Some("3,3,1,1")),
+            ("0,0,100,60", page, small, Some("0,0,30,18")),
+            ("99,59,1,1", page, small, Some("29,17,1,1")),
+            ("9,9,2,2", page, small, Some("2,2,2,2")),
+            ("7,3,5,2", page, large, Some("14,6,10,4")),
+            ("7,3,5,2", page, page, Some("7,3,5,2")),
+        ] {
+            let rect: Rect = rect.parse().unwrap();
+            let expected = expected.map(|text| text.parse().unwrap());
+            assert_eq!(rect.scaled(from, to), expected, "{rect} from {from} to {to}");
         }
     }
 

@@ -62,17 +62,21 @@ impl ChangeMask {
 
     /// How many pixels are set inside `rect`, which must lie inside the mask.
     pub(crate) fn count_in(&self, rect: Rect) -> u64 {
-        let in_row = |y| u64::from(self.count_between(y, rect.x(), rect.right()));
-        (rect.y()..rect.bottom()).map(in_row).sum()
+        self.counts_in(rect).sum()
+    }
+
+    /// How many pixels are set in each row of `rect` that may have one.
+    fn counts_in(&self, rect: Rect) -> impl Iterator<Item = u64> + '_ {
+        let rows = rect.y().max(self.touched.start)..rect.bottom().min(self.touched.end);
+        rows.map(move |y| u64::from(self.count_between(y, rect.x(), rect.right())))
     }
 
     /// Whether at least `count` pixels are set inside `rect`, which must lie inside the mask; looks
     /// no further than it must.
     pub(crate) fn reaches(&self, count: u64, rect: Rect) -> bool {
-        let rows = rect.y().max(self.touched.start)..rect.bottom().min(self.touched.end);
         let mut sum = 0;
-        rows.into_iter().any(|y| {
-            sum += u64::from(self.count_between(y, rect.x(), rect.right()));
+        self.counts_in(rect).any(|in_row| {
+            sum += in_row;
             sum >= count
         })
     }
@@ -105,7 +109,8 @@ impl ChangeMask {
 
     /// Clears `start..end` of row `y`, which must lie inside.
     pub(crate) fn clear_run(&mut self, y: u32, start: u32, end: u32) {
-        for_words(self.row_mut(y), start, end, |word, bits| *word &= !bits);
+        let words = self.words_of_row(y);
+        for_words(&mut self.words[words], start, end, |word, bits| *word &= !bits);
     }
 
     /// The 64 pixels of row `y` from `x` on, the first in the lowest bit; none are set outside.
@@ -122,7 +127,8 @@ impl ChangeMask {
     /// Clears those of the 64 pixels of row `y` from `x` on that are set in `bits`.
     pub(crate) fn clear_bits(&mut self, y: u32, x: u32, bits: u64) {
         let (first, shift) = (x as usize / BITS, x as usize % BITS);
-        let row = self.row_mut(y);
+        let words = self.words_of_row(y);
+        let row = &mut self.words[words];
         let high = if shift > 0 { bits >> (BITS - shift) } else { 0 };
         for (index, bits) in [(first, bits << shift), (first + 1, high)] {
             if let Some(word) = row.get_mut(index) {

@@ -1,31 +1,39 @@
 //! Pictures in files: decoded with their size checked first, encoded as PNG.
 
+#[cfg(feature = "files")]
+mod bounds;
+mod encode;
+mod general;
+#[cfg(feature = "files")]
+mod other;
 mod plausible;
 mod png;
 mod unfilter;
+mod upright;
 
 use std::fs;
-use std::io::{self, Cursor, Write as _};
-use std::path::Path;
-
-use image::codecs::png::{CompressionType, FilterType, PngEncoder};
-use image::metadata::Orientation;
-use image::{
-    DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder, ImageFormat as FileFormat,
-    ImageReader,
-};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::geometry::Size;
 
-use super::{Frame, PixelFormat};
+#[cfg(feature = "cli")]
+use super::BYTES_PER_PIXEL;
+use super::Frame;
+#[cfg(feature = "files")]
+use other::Other;
 use png::Png;
+
+#[cfg(feature = "cli")]
+pub(crate) use encode::encode_indexed;
+pub use encode::encode_png;
 
 /// Files past this many bytes are refused before they are read: 1 GiB.
 const MAX_FILE_BYTES: u64 = 1 << 30;
 
 /// Reads a picture file: PNG, JPEG (turned upright by its EXIF orientation), WebP, BMP, TIFF, QOI
-/// or GIF; of an animation, the first frame.
+/// or GIF; of an animation, the first frame. Without the cargo feature `files`, PNG alone.
 ///
 /// # Errors
 /// When the file cannot be read, is no picture, is damaged, declares more pixels than its bytes
@@ -73,19 +81,38 @@ pub fn read_pair(before: &Path, after: &Path) -> Result<Pair> {
     Ok(Pair::Decoded(old.map_err(named(before))?, new.map_err(named(after))?))
 }
 
-fn read_bytes(path: &Path) -> Result<Vec<u8>> {
+/// The bytes of a file that is one and not too large to be a picture.
+///
+/// # Errors
+/// As [`read_file`].
+pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>> {
+    read_file(path, MAX_FILE_BYTES)
+}
+
+/// The bytes of a file that is one and has at most so many: a pipe, which may never have any, is
+/// not opened, and of a file that grows or tells no length no more are read.
+///
+/// # Errors
+/// When it is not; the message does not name it.
+pub(crate) fn read_file(path: &Path, most: u64) -> Result<Vec<u8>> {
     let cannot = |error| Error::io("cannot be read", error);
     let metadata = fs::metadata(path).map_err(cannot)?;
     if !metadata.is_file() {
         return Err(Error::file("is not a file"));
     }
-    if metadata.len() > MAX_FILE_BYTES {
+    let length = metadata.len();
+    if length > most {
         return Err(Error::limit(format!(
-            "has {} bytes, more than the {MAX_FILE_BYTES} that are read",
-            metadata.len()
+            "has {length} bytes, more than the {most} that are read"
         )));
     }
-    fs::read(path).map_err(cannot)
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
+    let opened = fs::File::open(path);
+    opened.and_then(|file| file.take(most + 1).read_to_end(&mut bytes)).map_err(cannot)?;
+    match bytes.len() as u64 > most {
+        true => Err(Error::limit(format!("has more than the {most} bytes that are read"))),
+        false => Ok(bytes),
+    }
 }
 
 /// Decodes a picture held in memory; see [`read`].
@@ -98,129 +125,112 @@ pub fn decode(bytes: &[u8]) -> Result<Frame> {
 }
 
 /// A picture file whose container is whole, as far as its format tells without decoding.
-struct PictureFile<'a> {
-    bytes: &'a [u8],
-    format: FileFormat,
-    png: Option<Png<'a>>,
+pub(crate) enum PictureFile<'a> {
+    Png(Png<'a>),
+    #[cfg(feature = "files")]
+    Other(Other<'a>),
 }
 
 impl<'a> PictureFile<'a> {
-    fn open(bytes: &'a [u8]) -> Result<Self> {
+    /// # Errors
+    /// When `bytes` are no picture, or are cut short as far as their format tells.
+    pub(crate) fn open(bytes: &'a [u8]) -> Result<Self> {
         if bytes.is_empty() {
             return Err(Error::file("is empty (0 bytes)"));
         }
-        let format = image::guess_format(bytes).map_err(|error| {
-            Error::file("is not a picture (PNG, JPEG, WebP, BMP, TIFF, QOI and GIF are read)")
-                .with_source(error)
-        })?;
-        if format == FileFormat::Jpeg && !is_whole_jpeg(bytes) {
-            return Err(Error::file("is no readable JPEG picture: its end is missing"));
+        if bytes.starts_with(png::SIGNATURE) {
+            return Png::open(bytes).map(Self::Png);
         }
-        let png = (format == FileFormat::Png).then(|| Png::open(bytes)).transpose()?;
-        Ok(Self { bytes, format, png })
+        #[cfg(feature = "files")]
+        return Other::open(bytes).map(Self::Other);
+        #[cfg(not(feature = "files"))]
+        Err(Error::file("is not a PNG picture (others are read with the cargo feature `files`)"))
+    }
+
+    /// The ending that files of this format have.
+    #[cfg(feature = "cli")]
+    pub(crate) fn extension(&self) -> &'static str {
+        match self {
+            Self::Png(_) => "png",
+            Self::Other(other) => other.extension(),
+        }
+    }
+
+    /// Whether every browser shows pictures of this format.
+    #[cfg(feature = "cli")]
+    pub(crate) const fn is_for_browsers(&self) -> bool {
+        match self {
+            Self::Png(_) => true,
+            Self::Other(other) => other.is_for_browsers(),
+        }
+    }
+
+    /// How many bytes the frame of `size`, which is this file's, takes while it is decoded.
+    #[cfg(feature = "cli")]
+    pub(crate) fn decoding_bytes(&self, size: Size) -> u64 {
+        // Other decoders give up to 16 bits a channel, which become a frame then.
+        let stored = match self {
+            Self::Png(png) => png.stored_bytes_a_pixel(),
+            Self::Other(_) => 8,
+        };
+        size.pixels() * (stored + BYTES_PER_PIXEL as u64)
+    }
+
+    /// Whether [`Self::size_of_whole`] decodes no pixel.
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_checked_whole(&self) -> bool {
+        match self {
+            Self::Png(_) => true,
+            Self::Other(other) => other.is_jpeg(),
+        }
     }
 
     /// The size of the upright picture.
-    fn size(&self) -> Result<Size> {
-        if let Some(plain) = self.png.as_ref().and_then(Png::plain) {
-            return self.plausible(plain.size()?);
+    ///
+    /// # Errors
+    /// When the header cannot be read or declares more than the file can hold.
+    #[cfg(feature = "cli")]
+    pub(crate) fn size(&self) -> Result<Size> {
+        match self {
+            Self::Png(png) => png.upright_size(),
+            Self::Other(other) => other.size(),
         }
-        let (mut decoder, size) = self.decoder()?;
-        Ok(match decoder.orientation().map_err(|error| self.damaged(error))? {
-            Orientation::Rotate90
-            | Orientation::Rotate270
-            | Orientation::Rotate90FlipH
-            | Orientation::Rotate270FlipH => Size::new(size.height(), size.width())?,
-            _ => size,
-        })
     }
 
     /// The size of the upright picture, of a file that is not cut short.
-    fn size_of_whole(&self) -> Result<Size> {
-        match self.format {
-            FileFormat::Png | FileFormat::Jpeg => self.size(),
-            _ => Ok(self.decode()?.size()),
+    ///
+    /// # Errors
+    /// When the header cannot be read, declares more than the file can hold, or is cut short.
+    pub(crate) fn size_of_whole(&self) -> Result<Size> {
+        match self {
+            Self::Png(png) => png.upright_size(),
+            #[cfg(feature = "files")]
+            Self::Other(other) => other.size_of_whole(),
         }
     }
 
-    fn decode(&self) -> Result<Frame> {
-        if let Some(plain) = self.png.as_ref().and_then(Png::plain) {
-            self.plausible(plain.size()?)?;
-            return plain.decode();
+    /// # Errors
+    /// When the file is damaged.
+    pub(crate) fn decode(&self) -> Result<Frame> {
+        let mut frame = Frame::default();
+        self.decode_into(&mut frame)?;
+        Ok(frame)
+    }
+
+    /// Decodes into the memory of `frame` where the picture takes exactly that much.
+    ///
+    /// # Errors
+    /// When the file is damaged; what the frame then shows is left open.
+    pub(crate) fn decode_into(&self, frame: &mut Frame) -> Result<()> {
+        match self {
+            Self::Png(png) => png.decode_into(frame),
+            #[cfg(feature = "files")]
+            Self::Other(other) => {
+                *frame = other.decode()?;
+                Ok(())
+            }
         }
-        let damaged = |error| self.damaged(error);
-        let (mut decoder, size) = self.decoder()?;
-        decoder.set_limits(limits(size)).map_err(damaged)?;
-        let orientation = decoder.orientation().map_err(damaged)?;
-        let mut picture = DynamicImage::from_decoder(decoder).map_err(damaged)?;
-        picture.apply_orientation(orientation);
-        let rgba = picture.into_rgba8();
-        let size = Size::new(rgba.width(), rgba.height())?;
-        Frame::from_raw(size, PixelFormat::Rgba, rgba.into_raw())
     }
-
-    /// A decoder that has read the header, and the size as stored, which is plausible.
-    fn decoder(&self) -> Result<(impl ImageDecoder + 'a, Size)> {
-        // That of PNG reads more than the header before it tells a size.
-        if let Some(png) = &self.png {
-            self.plausible(png.size()?)?;
-        }
-        let decoder = ImageReader::with_format(Cursor::new(self.bytes), self.format)
-            .into_decoder()
-            .map_err(|error| self.damaged(error))?;
-        let (width, height) = decoder.dimensions();
-        Ok((decoder, self.plausible(Size::new(width, height)?)?))
-    }
-
-    /// `size`, unless the file is too small to hold it.
-    fn plausible(&self, size: Size) -> Result<Size> {
-        plausible::check(self.format, self.bytes, self.png.as_ref(), size)?;
-        Ok(size)
-    }
-
-    fn damaged(&self, error: image::ImageError) -> Error {
-        let reason = error.to_string().replace('\n', " ");
-        Error::file(format!("is no readable {} picture: {reason}", name(self.format)))
-            .with_source(error)
-    }
-}
-
-/// Whether an end marker follows the last scan: the decoder fills what is missing with grey. In
-/// the scan itself a byte of 255 is always followed by zero or a restart marker.
-fn is_whole_jpeg(bytes: &[u8]) -> bool {
-    let last = |marker: [u8; 2]| bytes.windows(2).rposition(|two| two == marker);
-    last([0xFF, 0xD9]) > last([0xFF, 0xDA])
-}
-
-/// Room for the picture at 16 bits a channel and a decoder's own buffers, and no more.
-fn limits(size: Size) -> image::Limits {
-    let mut limits = image::Limits::default();
-    limits.max_alloc = Some(size.pixels() * 16 + (64 << 20));
-    limits
-}
-
-fn name(format: FileFormat) -> String {
-    format!("{format:?}").to_uppercase()
-}
-
-/// Encodes a frame as PNG, quickly rather than small.
-///
-/// # Errors
-/// Only when the encoder runs out of memory.
-pub fn encode_png(frame: &Frame) -> Result<Vec<u8>> {
-    let rgba = frame.to_rgba();
-    let (data, colour) = if rgba.data().chunks_exact(4).all(|pixel| pixel[3] == u8::MAX) {
-        let rgb: Vec<u8> =
-            rgba.data().chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
-        (rgb, ExtendedColorType::Rgb8)
-    } else {
-        (rgba.data().to_vec(), ExtendedColorType::Rgba8)
-    };
-    let mut png = Vec::new();
-    PngEncoder::new_with_quality(&mut png, CompressionType::Fast, FilterType::Adaptive)
-        .write_image(&data, frame.size().width(), frame.size().height(), colour)
-        .map_err(|error| Error::file("cannot be encoded as PNG").with_source(error))?;
-    Ok(png)
 }
 
 /// Writes a frame to `path` as PNG, whole or not at all.
@@ -228,10 +238,15 @@ pub fn encode_png(frame: &Frame) -> Result<Vec<u8>> {
 /// # Errors
 /// When the file cannot be written; what stood there before is then still there.
 pub fn write_png(path: &Path, frame: &Frame) -> Result<()> {
-    let png = encode_png(frame)?;
-    let part = path.with_extension("png.part");
-    let written = write_new(&part, &png).and_then(|()| fs::rename(&part, path));
-    written.map_err(|error| {
+    write_whole(path, &encode_png(frame)?)
+}
+
+/// Writes a file whole or not at all; what stood there is then still there.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    write_new(&part, bytes).and_then(|()| fs::rename(&part, path)).map_err(|error| {
         // The error that matters is the one above; a part file that stays is harmless.
         drop(fs::remove_file(&part));
         Error::io(format!("{}: cannot be written", path.display()), error)
@@ -249,7 +264,10 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use ::png::{BitDepth, ColorType, Encoder};
+
     use super::*;
+    use crate::frame::PixelFormat;
 
     fn png_header(width: u32, height: u32) -> Vec<u8> {
         let size = Size::new(1, 1).unwrap();
@@ -283,6 +301,34 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn what_has_no_end_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, pipe) = (folder.path().join("file"), folder.path().join("pipe"));
+        fs::write(&file, "12345").unwrap();
+        let mut made = std::process::Command::new("mkfifo");
+        assert!(made.arg(&pipe).status().unwrap().success());
+        for (path, most, answer) in [
+            (file.as_path(), 5, Ok(5)),
+            (&file, 4, Err("has 5 bytes, more than the 4 that are read")),
+            (&pipe, 5, Err("is not a file")),
+            (folder.path(), 5, Err("is not a file")),
+            (Path::new("/dev/zero"), 5, Err("is not a file")),
+            // Its length says 0.
+            (Path::new("/proc/self/maps"), 5, Err("has more than the 5 bytes that are read")),
+            (&folder.path().join("gone"), 5, Err("cannot be read: no such file or directory")),
+        ] {
+            // Not every Unix has a /proc.
+            if path.starts_with("/proc") && !path.exists() {
+                continue;
+            }
+            let read = read_file(path, most).map(|bytes| bytes.len());
+            let read = read.map_err(|error| error.to_string());
+            assert_eq!(read, answer.map_err(str::to_owned), "{}", path.display());
+        }
+    }
+
     #[test]
     fn a_link_in_the_way_is_replaced_and_not_followed() {
         let folder = tempfile::tempdir().unwrap();
@@ -295,6 +341,50 @@ mod tests {
             assert_eq!(fs::read_to_string(&mine).unwrap(), "precious");
             assert_eq!(read(&path).unwrap(), Frame::default());
             fs::remove_file(&path).unwrap();
+        }
+    }
+
+    /// A PNG of one pixel of a palette, with these chunks before its data.
+    fn png_with(chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
+        let mut png = Vec::new();
+        let mut encoder = Encoder::new(&mut png, 1, 1);
+        encoder.set_color(ColorType::Indexed);
+        encoder.set_depth(BitDepth::Eight);
+        encoder.set_palette(&[9, 8, 7]);
+        let mut writer = encoder.write_header().unwrap();
+        writer.write_image_data(&[0]).unwrap();
+        writer.finish().unwrap();
+        let (header, palette) = (33, 12 + 3);
+        let mut made = png[..header].to_vec();
+        for (kind, data) in chunks {
+            let checked = [kind.as_slice(), data].concat();
+            made.extend(u32::try_from(data.len()).unwrap().to_be_bytes());
+            made.extend_from_slice(&checked);
+            made.extend(crc32(&checked).to_be_bytes());
+        }
+        made.extend_from_slice(&png[header + palette..]);
+        made
+    }
+
+    #[test]
+    fn a_palette_is_of_whole_colours_and_covers_their_transparencies() {
+        let ends_within = "is no readable PNG picture: its palette ends within a colour";
+        let too_many =
+            "is no readable PNG picture: its palette has fewer colours than transparencies";
+        for (palette, transparency, answer) in [
+            (&[9, 8, 7][..], &[6][..], Ok([9, 8, 7, 6])),
+            (&[9, 8, 7, 1, 2, 3], &[6], Ok([9, 8, 7, 6])),
+            (&[9, 8, 7, 1], &[6], Err(ends_within)),
+            (&[9, 8, 7, 1, 2], &[6], Err(ends_within)),
+            (&[9], &[6], Err(ends_within)),
+            (&[9, 8, 7], &[6, 5], Err(too_many)),
+            (&[9, 8, 7], &[6; 256], Err(too_many)),
+        ] {
+            let decoded = decode(&png_with(&[(b"PLTE", palette), (b"tRNS", transparency)]));
+            let decoded = decoded.map(|frame| frame.data().to_vec());
+            let decoded = decoded.map_err(|error| error.to_string());
+            let answer = answer.map(|pixel| pixel.to_vec()).map_err(str::to_owned);
+            assert_eq!(decoded, answer, "{palette:?} {transparency:?}");
         }
     }
 

@@ -4,13 +4,17 @@
 //! it came in ([`PixelFormat`]), everything compares in that order, and only
 //! [`Frame::to_rgba`] (for a picture that is written) converts.
 
-#[cfg(feature = "files")]
+#[cfg(feature = "png")]
 mod codec;
+mod into_frame;
 
-#[cfg(feature = "replay")]
-pub(crate) use codec::write_new;
-#[cfg(feature = "files")]
+#[cfg(feature = "png")]
 pub use codec::{Pair, decode, encode_png, read, read_pair, write_png};
+#[cfg(feature = "cli")]
+pub(crate) use codec::{PictureFile, encode_indexed, read_bytes};
+#[cfg(feature = "replay")]
+pub(crate) use codec::{read_file, write_new, write_whole};
+pub use into_frame::IntoFrame;
 
 #[cfg(feature = "pictures")]
 use std::borrow::Cow;
@@ -136,6 +140,15 @@ impl Frame {
     pub fn to_rgba(&self) -> Self {
         self.as_ref().to_rgba()
     }
+
+    /// As [`Self::to_rgba`], in the memory of this one.
+    pub(crate) fn into_rgba(mut self) -> Self {
+        if self.format == PixelFormat::Bgrx {
+            bgrx_to_rgba(&mut self.data);
+            self.format = PixelFormat::Rgba;
+        }
+        self
+    }
 }
 
 /// One transparent pixel: memory for a capture to fill.
@@ -233,6 +246,16 @@ impl<'a> FrameRef<'a> {
         Ok(Self { size: rect.size(), data: &self.data[start..], ..self })
     }
 
+    /// Whether no pixel lets anything through.
+    pub(crate) fn is_opaque(self) -> bool {
+        // Whole rows, without a way out inside of one: these are looked at many pixels at a time.
+        let is_opaque = |row: &[u8]| {
+            let (pixels, _) = row.as_chunks::<BYTES_PER_PIXEL>();
+            pixels.iter().fold(u8::MAX, |all, pixel| all & pixel[3]) == u8::MAX
+        };
+        self.format != PixelFormat::Rgba || (0..self.size.height()).all(|y| is_opaque(self.row(y)))
+    }
+
     /// An owned copy.
     #[must_use]
     pub fn to_frame(self) -> Frame {
@@ -246,12 +269,7 @@ impl<'a> FrameRef<'a> {
     /// An owned copy in [`PixelFormat::Rgba`].
     #[must_use]
     pub fn to_rgba(self) -> Frame {
-        let mut frame = self.to_frame();
-        if self.format == PixelFormat::Bgrx {
-            bgrx_to_rgba(&mut frame.data);
-            frame.format = PixelFormat::Rgba;
-        }
-        frame
+        self.to_frame().into_rgba()
     }
 
     /// All bytes, rows without padding: a copy only where the rows lie further apart.

@@ -41,6 +41,10 @@ const FINE: Cut = Cut { width: 8, height: 8, step: 1, common: 16, often: 256 };
 /// Where much changed, wide anchors are enough: text repeats letters, but hardly words.
 const COARSE: Cut = Cut { width: 32, height: 16, step: 16, common: 4, often: 16 };
 
+/// Text whose letters stand in cells repeats even words as they stand: what does not repeat is a
+/// line of them.
+const WIDE: Cut = Cut { width: 128, ..COARSE };
+
 /// From so many words of the mask with a changed pixel on, the cut is coarse.
 const MANY_WORDS: usize = 1 << 13;
 
@@ -63,10 +67,12 @@ pub(super) fn votes(changed: &ChangeMask, pair: Pair<'_>) -> Vec<Vote> {
         words += changed.row(y).iter().filter(|word| **word != 0).count();
         words >= MANY_WORDS
     });
-    let cut = if is_large { COARSE } else { FINE };
-    let mut search = Search::new(changed, pair, cut);
-    search.read();
-    let mut votes = tally(&search.anchors, cut);
+    let mut moved = found(changed, pair, if is_large { COARSE } else { FINE });
+    let mut votes = tally(&moved);
+    if votes.first().is_none_or(|vote| vote.anchors < MANY_VOTES) {
+        moved.extend(found(changed, pair, WIDE));
+        votes = tally(&moved);
+    }
     let everywhere = pair.after.size().rect();
     for vote in &mut votes {
         let near = vote.around.grown(AROUND_PX, pair.after.size());
@@ -75,18 +81,23 @@ pub(super) fn votes(changed: &ChangeMask, pair: Pair<'_>) -> Vec<Vote> {
     votes
 }
 
-fn tally(anchors: &[Anchor], cut: Cut) -> Vec<Vote> {
-    let mut found: HashMap<Shift, Vote> = HashMap::new();
-    for anchor in anchors {
-        let (Some(shift), Ok(rect)) = (anchor.shift(), cut.rect(anchor.x, anchor.y)) else {
-            continue;
-        };
-        let vote = found.entry(shift).or_insert(Vote { shift, anchors: 0, around: rect });
+/// The anchors that moved: how, and where they are.
+fn found(changed: &ChangeMask, pair: Pair<'_>, cut: Cut) -> Vec<(Shift, Rect)> {
+    let mut search = Search::new(changed, pair, cut);
+    search.read();
+    let moved = |anchor: &Anchor| Some((anchor.shift()?, cut.rect(anchor.x, anchor.y).ok()?));
+    search.anchors.iter().filter_map(moved).collect()
+}
+
+fn tally(found: &[(Shift, Rect)]) -> Vec<Vote> {
+    let mut votes: HashMap<Shift, Vote> = HashMap::new();
+    for &(shift, rect) in found {
+        let vote = votes.entry(shift).or_insert(Vote { shift, anchors: 0, around: rect });
         vote.anchors += 1;
         vote.around = vote.around.union(rect);
     }
     let mut votes: Vec<Vote> =
-        found.into_values().filter(|vote| vote.anchors >= MIN_VOTES).collect();
+        votes.into_values().filter(|vote| vote.anchors >= MIN_VOTES).collect();
     let distance = |shift: Shift| shift.dx.unsigned_abs() + shift.dy.unsigned_abs();
     votes.sort_by_key(|vote| (std::cmp::Reverse(vote.anchors), distance(vote.shift), vote.shift));
     votes
@@ -103,6 +114,9 @@ impl Cut {
 struct Anchor {
     x: u32,
     y: u32,
+    /// One of its changed pixels, as seen from its corner, and what that looks like: where it is
+    /// not found the rest need not be compared.
+    witness: (Point, u32),
     source: Option<Point>,
     is_ambiguous: bool,
 }
@@ -184,7 +198,14 @@ impl<'a> Search<'a> {
             Some(Slice { hash, anchor, row: at })
         });
         self.slices.extend(slices);
-        self.anchors.push(Anchor { x, y, source: None, is_ambiguous: false });
+        let first_changed = |row: u32| {
+            let bits = self.changed.bits(y + row, x);
+            (bits != 0).then(|| Point::new(bits.trailing_zeros().min(width - 1), row))
+        };
+        let seen = (0..height).find_map(first_changed).unwrap_or(Point::new(0, 0));
+        let looks = value(window(after, x + seen.x, y + seen.y, 1)[0], after.format());
+        let witness = (seen, looks);
+        self.anchors.push(Anchor { x, y, witness, source: None, is_ambiguous: false });
     }
 
     fn build_index(&mut self) {
@@ -244,7 +265,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Compares every anchor with a row of that hash with what stands at (`x`, `y`).
+    /// Compares every anchor with a row of that hash with what stands at (`x`, `y`). Seldom called
+    /// beside [`Self::look_up`], which is to stay small.
+    #[inline(never)]
     fn compare(&mut self, hash: u32, x: u32, y: u32) {
         let Ok(index) = self.groups.binary_search_by_key(&hash, |group| group.hash) else { return };
         let group = &mut self.groups[index];
@@ -266,12 +289,21 @@ impl<'a> Search<'a> {
         let source = Point::new(x, top);
         if !anchor.is_ambiguous
             && anchor.source != Some(source)
+            && self.shows_witness(anchor, source)
             && self.equals(anchor, source, slice.row)
         {
             let anchor = &mut self.anchors[slice.anchor as usize];
             anchor.is_ambiguous = anchor.source.is_some();
             anchor.source = Some(source);
         }
+    }
+
+    /// Whether the witness of the anchor was at its place in `source` before.
+    fn shows_witness(&self, anchor: Anchor, source: Point) -> bool {
+        let (before, (at, looks)) = (self.pair.before, anchor.witness);
+        let (x, y) = (source.x + at.x, source.y + at.y);
+        before.size().rect().contains(Point::new(x, y))
+            && value(window(before, x, y, 1)[0], before.format()) == looks
     }
 
     /// Whether the anchor looked the same at `source` before.

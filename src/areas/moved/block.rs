@@ -342,9 +342,8 @@ impl Evidence {
         let [mut left, mut top, mut right, mut bottom] =
             [rect.x(), rect.y(), rect.right(), rect.bottom()];
         let row = |y: u32| Rect::from_edges(left, y, right, y + 1);
-        let has = |mask: &ChangeMask, rect: Option<Rect>| {
-            rect.is_some_and(|rect| mask.count_in(rect) > 0)
-        };
+        let has =
+            |mask: &ChangeMask, rect: Option<Rect>| rect.is_some_and(|rect| mask.reaches(1, rect));
         let is_flat = |line| !has(&self.left, line) && !has(&self.above, line);
         let is_ground = |first_is_edge: bool, next, outside| {
             !first_is_edge && is_flat(next) && has(&self.against, outside)
@@ -383,7 +382,7 @@ impl Evidence {
         let row = |y: u32| {
             let any = |mask: &ChangeMask| {
                 Rect::from_edges(rect.x(), y, rect.right(), y + 1)
-                    .is_some_and(|row| mask.count_in(row) > 0)
+                    .is_some_and(|row| mask.reaches(1, row))
             };
             (any(&self.against), any(&self.explained))
         };
@@ -403,10 +402,17 @@ impl Evidence {
         any
     }
 
-    /// Takes what `block` explains out of `differences`, and says how many pixels that were.
-    pub(super) fn explain(&mut self, block: Block, differences: &mut Differences) -> u64 {
+    /// Whether blocks that explain at least `least` pixels can be left.
+    pub(super) fn explains(&self, least: u64) -> bool {
+        let everywhere = self.explained.size().map(Size::rect);
+        everywhere.is_some_and(|rect| self.explained.reaches(least.max(MIN_EXPLAINED), rect))
+    }
+
+    /// Takes what the block at `to` explains out of `differences`, and says how many pixels that
+    /// were.
+    pub(super) fn explain(&mut self, to: Rect, differences: &mut Differences) -> u64 {
         let Some((shift, within)) = self.shift else { return 0 };
-        let Some(local) = localised(block.to, within) else { return 0 };
+        let Some(local) = localised(to, within) else { return 0 };
         let mut pixels = 0;
         for y in local.y()..local.bottom() {
             for x in (local.x()..local.right()).step_by(WORD_PX as usize) {

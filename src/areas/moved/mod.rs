@@ -181,7 +181,8 @@ impl MoveFinder {
         }
         moves.broken.clear(pair.after.size());
         self.gradient.see(differences, pair.after);
-        self.original.clone_from(differences.changed());
+        self.original.clear(pair.after.size());
+        self.original.unite(differences.changed());
         self.original.unite(differences.faint());
         for vote in votes.iter().take(MAX_TRIED) {
             let known = moves.blocks.len();
@@ -213,13 +214,16 @@ impl MoveFinder {
             return;
         }
         for _ in moves.blocks.len()..MAX_BLOCKS {
+            if !self.evidence.explains(moves.least_told()) {
+                return;
+            }
             let Some(block) = self.evidence.best_block() else { return };
             if !self.is_move(block, moves) {
                 self.evidence.strike(block.to);
                 continue;
             }
             self.evidence.mark_broken(block.to, &mut moves.broken);
-            let pixels = self.evidence.explain(block, differences);
+            let pixels = self.evidence.explain(block.to, differences);
             moves.blocks.push(Moved { from: block.from, to: block.to, pixels });
             self.join_last(differences, moves);
         }
@@ -243,9 +247,8 @@ impl MoveFinder {
             is_one.then_some((index, Moved { from, to, pixels }))
         });
         let Some((index, mut joined)) = joined else { return };
-        let block = Block { from: joined.from, to: joined.to, explained: 0 };
         self.evidence.mark_broken(joined.to, &mut moves.broken);
-        joined.pixels += self.evidence.explain(block, differences);
+        joined.pixels += self.evidence.explain(joined.to, differences);
         moves.blocks.pop();
         moves.blocks[index] = joined;
     }
@@ -268,7 +271,7 @@ impl MoveFinder {
 /// tolerance, those that differ at all count as changed.
 fn promote_vacated(block: &Moved, differences: &mut Differences) {
     for place in block.vacated() {
-        if differences.changed().count_in(place) > 0 {
+        if differences.changed().reaches(1, place) {
             continue;
         }
         for y in place.y()..place.bottom() {

@@ -5,43 +5,55 @@
 //! bytes a picture takes; a file smaller than that is refused. Where a format has no such bound, a
 //! generous one is set for pictures past the size of any screen.
 
-use image::ImageFormat;
-
 use crate::error::{Error, Result};
 use crate::geometry::Size;
-
-use super::png::Png;
 
 /// Pictures up to this many pixels are never refused: they cost 16 MiB.
 const SMALL: u64 = 1 << 22;
 /// As [`SMALL`], where a blank picture of any size takes a few bytes: 128 MiB.
+#[cfg(feature = "files")]
 const SCREEN: u64 = 1 << 25;
 
 /// What a format can do at best.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Bound {
+pub(super) struct Bound {
     /// A picture with no more pixels is always plausible.
     free_pixels: u64,
     /// Of a larger one each bit of the file gives at most this many pixels.
     pixels_per_bit: f64,
 }
 
+impl Bound {
+    /// Past a small picture each bit of the file gives at most `pixels_per_bit`.
+    pub(super) const fn small(pixels_per_bit: f64) -> Self {
+        Self { free_pixels: SMALL, pixels_per_bit }
+    }
+
+    /// A deflate stream of pixels of `bits_per_pixel`.
+    pub(super) fn deflate(bits_per_pixel: f64) -> Self {
+        Self::small(DEFLATE / bits_per_pixel)
+    }
+
+    /// For what stores a blank picture in nothing: lossless WebP, fax in TIFF.
+    #[cfg(feature = "files")]
+    pub(super) const fn loose() -> Self {
+        Self { free_pixels: SCREEN, pixels_per_bit: DEFLATE }
+    }
+}
+
+/// A deflate stream grows at most 1032-fold (258 bytes from two codes of one bit), so this is what
+/// one bit gives at one bit a pixel.
+const DEFLATE: f64 = 1032.0;
+
 /// # Errors
-/// When `bytes` are too few for a picture of `size`.
-pub(super) fn check(
-    format: ImageFormat,
-    bytes: &[u8],
-    png: Option<&Png<'_>>,
-    size: Size,
-) -> Result<()> {
-    let bound = bound(format, bytes, png);
-    if size.pixels() <= bound.free_pixels || size.pixels() <= most(bound, bytes.len()) {
+/// When a file of `format` with so many `bytes` is too small for a picture of `size`.
+pub(super) fn check(bound: Bound, format: &str, bytes: usize, size: Size) -> Result<()> {
+    if size.pixels() <= bound.free_pixels || size.pixels() <= most(bound, bytes) {
         return Ok(());
     }
     Err(Error::file(format!(
-        "is no readable {} picture: it declares {size} pixels, more than its {} bytes can hold",
-        super::name(format),
-        bytes.len()
+        "is no readable {format} picture: it declares {size} pixels, more than its {bytes} bytes \
+         can hold"
     )))
 }
 
@@ -55,136 +67,27 @@ fn most(bound: Bound, bytes: usize) -> u64 {
     (bytes as f64 * 8.0 * bound.pixels_per_bit) as u64
 }
 
-fn bound(format: ImageFormat, bytes: &[u8], png: Option<&Png<'_>>) -> Bound {
-    let small = |pixels_per_bit| Bound { free_pixels: SMALL, pixels_per_bit };
-    let loose = Bound { free_pixels: SCREEN, pixels_per_bit: DEFLATE };
-    match format {
-        ImageFormat::Png => small(png.map_or(DEFLATE, |png| DEFLATE / png.bits_per_pixel())),
-        ImageFormat::Jpeg => small(jpeg(bytes).unwrap_or(JPEG_AT_MOST)),
-        // A code of at most 12 bits stands for at most 4096 pixels, and the first 4096 codes for
-        // fewer still.
-        ImageFormat::Gif => small(4096.0 / 8.0),
-        // One byte repeats a pixel up to 62 times.
-        ImageFormat::Qoi => small(62.0 / 8.0),
-        ImageFormat::Bmp => bmp(bytes).map_or(loose, small),
-        // A macroblock of 16x16 pixels names its two kinds of prediction, with fixed chances that
-        // cost it at least one bit together (RFC 6386, 11.2).
-        ImageFormat::WebP if bytes.get(12..16) == Some(b"VP8 ") => small(256.0),
-        // Lossless WebP and fax in TIFF store a blank picture in nothing.
-        _ => loose,
-    }
-}
-
-/// A deflate stream grows at most 1032-fold (258 bytes from two codes of one bit), so this is what
-/// one bit gives at one bit a pixel.
-const DEFLATE: f64 = 1032.0;
-
-/// One bit for a block of 8x8 samples, of the component that covers most: 8x32 pixels.
-const JPEG_AT_MOST: f64 = 256.0;
-
-/// Pixels a bit of this JPEG can give: every block of 8x8 samples takes a bit for its mean, and
-/// unless progressive scans come back to it another for the end of the block.
-fn jpeg(bytes: &[u8]) -> Option<f64> {
-    let (marker, header) = jpeg_frame(bytes)?;
-    let [_precision, _, _, _, _, count, components @ ..] = header else { return None };
-    let factors = components.chunks_exact(3).take(usize::from(*count)).map(|one| one[1]);
-    let (mut widest, mut tallest, mut blocks) = (1, 1, 0.0);
-    for (horizontal, vertical) in factors.map(|both| (both >> 4, both & 15)) {
-        (widest, tallest) = (widest.max(horizontal), tallest.max(vertical));
-        blocks += f64::from(horizontal) * f64::from(vertical);
-    }
-    let bits_a_block = if marker == 0xC2 { 1.0 } else { 2.0 };
-    let pixels = 64.0 * f64::from(widest) * f64::from(tallest);
-    (blocks >= 1.0).then(|| pixels / (blocks * bits_a_block))
-}
-
-/// The kind and the contents of the frame header.
-fn jpeg_frame(bytes: &[u8]) -> Option<(u8, &[u8])> {
-    let mut rest = bytes.get(2..)?;
-    loop {
-        let [0xFF, marker, tail @ ..] = rest else { return None };
-        match marker {
-            // Padding, and markers without contents.
-            0xFF => rest = &rest[1..],
-            0x01 | 0xD0..=0xD8 => rest = tail,
-            _ => {
-                let length = usize::from(u16::from_be_bytes(*tail.first_chunk()?));
-                let contents = tail.get(2..length)?;
-                if matches!(marker, 0xC0..=0xC2) {
-                    return Some((*marker, contents));
-                }
-                rest = tail.get(length..)?;
-            }
-        }
-    }
-}
-
-/// Pixels a bit of this BMP gives, when it is not compressed.
-fn bmp(bytes: &[u8]) -> Option<f64> {
-    let short = |at: usize| Some(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
-    let is_old = short(14)? == 12;
-    let depth = short(if is_old { 24 } else { 28 })?;
-    // 0 is none, 3 and 6 say where the channels lie.
-    let is_stored = is_old || matches!(short(30)?, 0 | 3 | 6);
-    is_stored.then(|| 1.0 / f64::from(depth.max(1)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn jpeg_header(kind: u8, samplings: &[u8]) -> Vec<u8> {
-        let count = u8::try_from(samplings.len()).unwrap();
-        let mut bytes = vec![0xFF, 0xD8, 0xFF, 0xE0, 0, 4, 1, 1, 0xFF, 0xFF, kind];
-        bytes.extend([0, 8 + 3 * count, 8, 0, 16, 0, 16, count]);
-        samplings.iter().zip(1..).for_each(|(sampling, id)| bytes.extend([id, *sampling, 0]));
-        bytes
-    }
-
-    #[test]
-    fn a_jpeg_takes_bits_for_every_block() {
-        for (kind, samplings, pixels_per_bit) in [
-            (0xC0, &[0x11][..], 32.0),
-            (0xC0, &[0x11, 0x11, 0x11], 64.0 / 6.0),
-            (0xC0, &[0x22, 0x11, 0x11], 256.0 / 12.0),
-            (0xC2, &[0x22, 0x11, 0x11], 256.0 / 6.0),
-        ] {
-            assert_eq!(jpeg(&jpeg_header(kind, samplings)), Some(pixels_per_bit), "{samplings:?}");
-        }
-        assert_eq!(jpeg(&[0xFF, 0xD8, 0xFF, 0xDA, 0, 2]), None);
-    }
-
     #[test]
     fn few_bytes_hold_few_pixels() {
-        let (png, webp) = (b"\x89PNG\r\n\x1a\n".as_slice(), b"RIFF....WEBPVP8L".as_slice());
         let size = |width, height| Size::new(width, height).unwrap();
-        for (format, bytes, size, ok) in [
-            (ImageFormat::Png, png, size(2048, 2048), true),
-            (ImageFormat::Png, png, size(2048, 2049), false),
-            (ImageFormat::Jpeg, &jpeg_header(0xC0, &[0x22, 0x11, 0x11]), size(16000, 16000), false),
-            (ImageFormat::Qoi, b"qoif", size(16000, 16000), false),
-            (ImageFormat::WebP, webp, size(3840, 2160), true),
-            (ImageFormat::WebP, webp, size(16000, 16000), false),
-            (ImageFormat::WebP, b"RIFF....WEBPVP8 ", size(3840, 2160), false),
+        for (bits_per_pixel, bytes, size, ok) in [
+            (1.0, 8, size(2048, 2048), true),
+            (1.0, 8, size(2048, 2049), false),
+            (8.0, 5000, size(2048, 2049), true),
+            (8.0, 4000, size(2048, 2049), false),
         ] {
-            let checked = check(format, bytes, None, size);
-            assert_eq!(checked.is_ok(), ok, "{format:?} {size}: {checked:?}");
+            let checked = check(Bound::deflate(bits_per_pixel), "PNG", bytes, size);
+            assert_eq!(checked.is_ok(), ok, "{bytes} bytes, {size}: {checked:?}");
         }
-        let message = check(ImageFormat::Qoi, b"qoif", None, size(9000, 9000)).unwrap_err();
+        let message = check(Bound::small(62.0 / 8.0), "QOI", 4, size(9000, 9000)).unwrap_err();
         assert_eq!(
             message.to_string(),
             "is no readable QOI picture: it declares 9000x9000 pixels, more than its 4 bytes can \
              hold"
         );
-    }
-
-    #[test]
-    fn a_bmp_that_is_not_compressed_holds_what_its_depth_says() {
-        let mut bytes = vec![0; 54];
-        bytes[14] = 40;
-        bytes[28] = 24;
-        assert_eq!(bmp(&bytes), Some(1.0 / 24.0));
-        bytes[30] = 1;
-        assert_eq!(bmp(&bytes), None);
     }
 }

@@ -12,17 +12,23 @@ use crate::error::{Error, Result};
 use crate::frame::{BYTES_PER_PIXEL, Frame, PixelFormat, byte_length};
 use crate::geometry::Size;
 
+use super::general;
+use super::plausible::{self, Bound};
 use super::unfilter::{row_above_the_first, unfilter};
+use super::upright::Orientation;
 
-const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
+/// What every PNG file begins with.
+pub(super) const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 /// How far back a deflate stream may point.
 const HISTORY: usize = 32 << 10;
 /// Inflated at a time: with the history it stays in the second-level cache.
 const WINDOW: usize = 128 << 10;
 
 /// A PNG file whose chunks are whole.
-pub(super) struct Png<'a> {
+pub(crate) struct Png<'a> {
+    bytes: &'a [u8],
     header: Header,
+    orientation: Orientation,
     is_plain: bool,
     data: Vec<&'a [u8]>,
 }
@@ -46,86 +52,109 @@ impl<'a> Png<'a> {
         let mut chunks = Chunks { rest: bytes.get(SIGNATURE.len()..).unwrap_or_default() };
         let first = chunks.next()?;
         let header = first.header().ok_or_else(|| damaged("its first chunk is no header"))?;
-        let mut png = Self { is_plain: header.is_plain(), header, data: Vec::new() };
+        let mut colours = None;
+        let mut png = Self {
+            bytes,
+            is_plain: header.is_plain(),
+            header,
+            orientation: Orientation::UPRIGHT,
+            data: Vec::new(),
+        };
         loop {
             let chunk = chunks.next()?;
+            palette(&png.header, &chunk, &mut colours)?;
             match &chunk.kind {
                 b"IDAT" => png.data.push(chunk.data),
                 b"IEND" => break,
-                // A colour that stands for transparency, an orientation, and below what only the
-                // general decoder judges.
-                b"tRNS" | b"eXIf" => png.is_plain = false,
+                b"eXIf" => png.orientation = Orientation::of_exif(chunk.data),
+                // A colour that stands for transparency, and below what only the general decoder
+                // judges.
+                b"tRNS" => png.is_plain = false,
                 kind => png.is_plain &= kind == b"PLTE" || !chunk.is_critical(),
             }
         }
         if png.data.is_empty() { Err(damaged("it has no image data")) } else { Ok(png) }
     }
 
-    /// The declared size.
+    /// How many bytes a pixel takes, at most, before it is one of a frame: none where rows go
+    /// straight into it.
+    #[cfg(feature = "cli")]
+    pub(super) fn stored_bytes_a_pixel(&self) -> u64 {
+        let channels = match self.header.colour {
+            // With the transparency that a colour or a palette may have.
+            0 | 4 => 2,
+            _ => 4,
+        };
+        let bytes_a_channel = if self.header.depth == 16 { 2 } else { 1 };
+        if self.is_plain { 0 } else { channels * bytes_a_channel }
+    }
+
+    /// The size of the upright picture.
     ///
     /// # Errors
-    /// When it has no pixels or too many.
-    pub(super) fn size(&self) -> Result<Size> {
-        self.header.size()
+    /// When it has no pixels or too many, or more than the file can hold.
+    pub(super) fn upright_size(&self) -> Result<Size> {
+        self.orientation.upright_size(self.size()?)
     }
 
-    /// Bits a pixel takes before compression.
-    pub(super) fn bits_per_pixel(&self) -> f64 {
-        let channels = match self.header.colour {
-            2 => 3.0,
-            4 => 2.0,
-            6 => 4.0,
-            _ => 1.0,
-        };
-        channels * f64::from(self.header.depth.max(1))
+    /// Makes `frame` the upright picture, in its memory where that is as large.
+    ///
+    /// # Errors
+    /// As [`Self::upright_size`], and when the compressed data is damaged or ends too early; what
+    /// the frame then shows is left open.
+    pub(super) fn decode_into(&self, frame: &mut Frame) -> Result<()> {
+        let size = self.size()?;
+        if self.is_plain {
+            Plain { header: &self.header, data: &self.data }.decode_into(size, frame)?;
+        } else {
+            *frame = general::decode(self.bytes, size)?;
+        }
+        *frame = self.orientation.turn(std::mem::take(frame))?;
+        Ok(())
     }
 
-    /// This file, when it is one of the two plain kinds.
-    pub(super) fn plain(&self) -> Option<Plain<'_>> {
-        self.is_plain.then_some(Plain { header: &self.header, data: &self.data })
+    /// The declared size, which is plausible.
+    fn size(&self) -> Result<Size> {
+        let size = self.header.size()?;
+        let bound = Bound::deflate(self.header.bits_per_pixel());
+        plausible::check(bound, "PNG", self.bytes.len(), size)?;
+        Ok(size)
     }
 }
 
 /// A PNG file of 8-bit RGB or RGBA, not interlaced, whose pixels are what is stored.
-pub(super) struct Plain<'a> {
+struct Plain<'a> {
     header: &'a Header,
     data: &'a [&'a [u8]],
 }
 
 impl Plain<'_> {
-    /// The declared size.
-    ///
-    /// # Errors
-    /// When it has no pixels or too many.
-    pub(super) fn size(&self) -> Result<Size> {
-        self.header.size()
-    }
-
-    /// The picture.
-    ///
-    /// # Errors
-    /// As [`Self::size`], and when the compressed data is damaged or ends before the last row.
-    pub(super) fn decode(&self) -> Result<Frame> {
-        let size = self.size()?;
+    fn decode_into(&self, size: Size, frame: &mut Frame) -> Result<()> {
+        if frame.data().len() == byte_length(size) {
+            frame.reshape(size, PixelFormat::Rgba);
+        } else {
+            // The old memory goes before there is new.
+            *frame = Frame::default();
+            *frame = Frame::from_raw(size, PixelFormat::Rgba, vec![0; byte_length(size)])?;
+        }
         match self.header.colour {
-            2 => self.rows::<3>(size),
-            _ => self.rows::<4>(size),
+            2 => self.rows::<3>(frame),
+            _ => self.rows::<4>(frame),
         }
     }
 
-    fn rows<const CHANNELS: usize>(&self, size: Size) -> Result<Frame> {
-        let mut rows = Rows::new(self.data, 1 + size.width() as usize * CHANNELS);
-        let stride = size.width() as usize * BYTES_PER_PIXEL;
-        let mut data = vec![0; byte_length(size)];
-        let first = row_above_the_first::<CHANNELS>(size.width() as usize);
+    fn rows<const CHANNELS: usize>(&self, frame: &mut Frame) -> Result<()> {
+        let width = frame.size().width() as usize;
+        let mut rows = Rows::new(self.data, 1 + width * CHANNELS);
+        let first = row_above_the_first::<CHANNELS>(width);
         let mut above = first.as_slice();
-        for row in data.chunks_exact_mut(stride) {
+        for row in frame.data_mut().chunks_exact_mut(width * BYTES_PER_PIXEL) {
             let (filter, filtered) = rows.next()?;
             unfilter::<CHANNELS>(filter, filtered, above, row)
                 .ok_or_else(|| damaged(&format!("a row has the unknown filter {filter}")))?;
             above = row;
         }
-        Frame::from_raw(size, PixelFormat::Rgba, data)
+        Ok(())
     }
 }
 
@@ -134,8 +163,37 @@ impl Header {
         Size::new(self.width, self.height)
     }
 
+    /// Bits a pixel takes before compression.
+    fn bits_per_pixel(&self) -> f64 {
+        let channels = match self.colour {
+            2 => 3.0,
+            4 => 2.0,
+            6 => 4.0,
+            _ => 1.0,
+        };
+        channels * f64::from(self.depth.max(1))
+    }
+
     fn is_plain(&self) -> bool {
         self.depth == 8 && matches!(self.colour, 2 | 6) && self.interlace == 0
+    }
+}
+
+/// Checks what the general decoder takes on trust, and stops the program over: a palette is of whole
+/// colours, and no more of them have a transparency than there are.
+fn palette(header: &Header, chunk: &Chunk<'_>, colours: &mut Option<usize>) -> Result<()> {
+    match &chunk.kind {
+        b"PLTE" if !chunk.data.len().is_multiple_of(3) => {
+            Err(damaged("its palette ends within a colour"))
+        }
+        b"PLTE" => {
+            *colours = Some(chunk.data.len() / 3);
+            Ok(())
+        }
+        b"tRNS" if header.colour == 3 && colours.is_some_and(|all| chunk.data.len() > all) => {
+            Err(damaged("its palette has fewer colours than transparencies"))
+        }
+        _ => Ok(()),
     }
 }
 
