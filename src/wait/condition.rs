@@ -1,5 +1,6 @@
 //! What to wait for, and for how long.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::areas::AreaRules;
@@ -284,7 +285,7 @@ pub struct WaitOptions {
     pub(super) grace: Duration,
     pub(super) stall_grace: Duration,
     pub(super) input_at: Option<Duration>,
-    pub(super) baseline: Option<Frame>,
+    pub(super) baseline: Option<Arc<Frame>>,
     pub(super) look_again: Duration,
     pub(super) settle_within: Duration,
     pub(super) filmstrip: bool,
@@ -379,8 +380,8 @@ impl WaitOptions {
     /// A frame captured before the call (and before the action): what `changed` and `settled`
     /// compare with, and what must not already match. Default: the first look.
     #[must_use]
-    pub fn baseline(mut self, baseline: Frame) -> Self {
-        self.baseline = Some(baseline);
+    pub fn baseline(mut self, baseline: impl Into<Arc<Frame>>) -> Self {
+        self.baseline = Some(baseline.into());
         self
     }
 

@@ -74,6 +74,7 @@
 mod blink;
 mod condition;
 mod filmstrip;
+mod from_fn;
 mod monitor;
 mod motion;
 mod net;
@@ -97,7 +98,9 @@ mod timeline;
 
 pub use condition::{Condition, WaitOptions};
 pub use filmstrip::{Filmstrip, Kept, Moment};
+pub use from_fn::{FromFn, from_fn};
 pub use monitor::{Look, Monitor, Step};
+pub(crate) use outcome::Asked;
 pub use outcome::{
     Flag, Observation, Outcome, OutcomeKind, Periodic, SetAside, Term, Transient, Unmet,
 };
@@ -106,7 +109,7 @@ pub use picture::timeline_picture;
 pub use run::{wait, wait_watched};
 #[cfg(feature = "replay")]
 pub(crate) use schedule::Gaps;
-pub use source::{Capture, Geometry, Rest, Source};
+pub use source::{Capture, Geometry, Rest, Source, look};
 pub use timeline::{Entry, LookVerdict, Timeline};
 
 #[cfg(test)]

@@ -275,8 +275,7 @@ impl Monitor {
         let showed = self.showed();
         let verdict = self.verdict();
         let frame = (verdict != LookVerdict::NoEvidence).then(|| self.supply.last_id()).flatten();
-        let moved = self.conditions.iter().flat_map(|one| one.rules.moved());
-        self.timeline.push(began, frame, verdict, moved, self.pace.is_damaged());
+        self.timeline.push(began, frame, verdict, moved(&self.conditions), self.pace.is_damaged());
         self.pace.see(showed);
     }
 
@@ -285,7 +284,7 @@ impl Monitor {
         if latest.clone().all(|latest| latest == Latest::Nothing) {
             return LookVerdict::NoEvidence;
         }
-        let has_moved = self.conditions.iter().any(|one| one.rules.moved().next().is_some());
+        let has_moved = moved(&self.conditions).next().is_some();
         let is_moved = latest.any(|latest| latest == Latest::Resized) || has_moved;
         if is_moved { LookVerdict::Moved } else { LookVerdict::Still }
     }
@@ -325,6 +324,15 @@ impl Monitor {
         });
         Outcome { captures, flags, last, timeline: self.timeline, ..outcome }
     }
+}
+
+/// What moved in the latest look; what several conditions saw is told once.
+fn moved(conditions: &[Watched]) -> impl Iterator<Item = Rect> {
+    conditions.iter().enumerate().flat_map(|(nth, one)| {
+        let earlier = &conditions[..nth];
+        let is_told = |rect| earlier.iter().any(|one| one.rules.moved().any(|it| it == rect));
+        one.rules.moved().filter(move |rect| !is_told(*rect))
+    })
 }
 
 impl Watched {

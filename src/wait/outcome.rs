@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::error::Shown;
-use crate::frame::Frame;
+use crate::error::{Error, Result, Shown};
+use crate::frame::{Frame, IntoFrame};
 use crate::geometry::Rect;
 
 use super::filmstrip::Kept;
@@ -61,6 +61,45 @@ pub struct Outcome {
     pub conditions: Vec<Outcome>,
 }
 
+/// A wait for something that is asked of the surface instead of seen.
+pub(crate) struct Asked {
+    pub(crate) kind: OutcomeKind,
+    pub(crate) condition: &'static str,
+    pub(crate) label: String,
+    pub(crate) elapsed: Duration,
+    pub(crate) deadline: Duration,
+    pub(crate) looks: u32,
+}
+
+impl From<Asked> for Outcome {
+    fn from(asked: Asked) -> Self {
+        let met_at = (asked.kind == OutcomeKind::Met).then_some(asked.elapsed);
+        Self {
+            kind: asked.kind,
+            condition: asked.condition,
+            label: asked.label,
+            elapsed: asked.elapsed,
+            captures: asked.looks,
+            onset: met_at,
+            met_at,
+            found: None,
+            unmet: None,
+            last: None,
+            standing: Vec::new(),
+            transients: Vec::new(),
+            ignored: SetAside::default(),
+            flags: Vec::new(),
+            late: None,
+            timeline: Timeline::default(),
+            hold: Duration::ZERO,
+            deadline: asked.deadline,
+            since: met_at,
+            filmstrip: Vec::new(),
+            conditions: Vec::new(),
+        }
+    }
+}
+
 impl Outcome {
     /// Whether the condition was met in time.
     #[must_use]
@@ -115,6 +154,16 @@ impl Outcome {
         let unmet = self.unmet.as_ref().map(|unmet| format!(": {}", unmet.sentence()));
         let late = self.late.map(|late| format!("; met {} ms late", late.as_millis()));
         format!("{head}{}{}", unmet.unwrap_or_default(), late.unwrap_or_default())
+    }
+}
+
+/// The frame it was met at; otherwise its sentence says why there is none. So a frame can be asked
+/// for that is known to have come to rest.
+impl IntoFrame for Outcome {
+    fn into_frame(self) -> Result<Frame> {
+        let sentence = self.sentence();
+        let last = self.last.filter(|_| self.kind == OutcomeKind::Met);
+        last.map(|seen| seen.frame).ok_or_else(|| Error::surface(sentence))
     }
 }
 

@@ -6,6 +6,7 @@
 //! until it falls into step again; when it stays out of step for longer than its period, the mask
 //! breaks: it is a change.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::frame::Frame;
@@ -43,6 +44,8 @@ struct Cell {
 #[derive(Clone, Debug)]
 pub(super) struct Periodicity {
     cells: Vec<Cell>,
+    /// The corners of the cells.
+    watched: HashSet<(u32, u32)>,
     /// The longest gap between two looks: how late a change may be seen.
     slack: Duration,
     size: Option<Size>,
@@ -50,7 +53,12 @@ pub(super) struct Periodicity {
 
 impl Periodicity {
     pub(super) fn new(interval: Duration) -> Self {
-        Self { cells: Vec::new(), slack: interval.saturating_add(interval / 2), size: None }
+        Self {
+            cells: Vec::new(),
+            watched: HashSet::new(),
+            slack: interval.saturating_add(interval / 2),
+            size: None,
+        }
     }
 
     /// Takes in one look and what moved in it; says whether the cells that repeat are others now.
@@ -58,6 +66,7 @@ impl Periodicity {
         let had: usize = self.repeating().count();
         if self.size.replace(frame.size()) != Some(frame.size()) {
             self.cells.clear();
+            self.watched.clear();
         }
         moved.iter().for_each(|&rect| self.watch(rect, frame.size()));
         let mut broke = false;
@@ -115,7 +124,7 @@ impl Periodicity {
                     .ok()
                     .and_then(|cell| cell.intersection(size.rect()));
                 if let Some(rect) = cell
-                    && !self.cells.iter().any(|cell| cell.rect == rect)
+                    && self.watched.insert((x, y))
                 {
                     self.cells.push(Cell::new(rect));
                 }

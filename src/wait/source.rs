@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use crate::clock::{Cancel, Clock};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::frame::Frame;
 use crate::geometry::{Rect, Size};
 
@@ -106,4 +106,49 @@ pub trait Source {
     ) -> Result<Rest> {
         Ok(if clock.sleep_until(until, cancel) { Rest::Elapsed } else { Rest::Cancelled })
     }
+}
+
+/// How long one look outside a wait may take.
+const LOOK_LIMIT: Duration = Duration::from_secs(5);
+
+/// One look outside a wait: where the surface is, and a frame of all of it or of `region`. A surface
+/// that is just being resized is looked at again.
+///
+/// # Errors
+/// When `region` reaches outside the surface, and when no frame comes within five seconds.
+pub fn look(
+    source: &mut dyn Source,
+    region: Option<Rect>,
+    clock: &Clock,
+) -> Result<(Geometry, Frame)> {
+    let give_up = clock.now() + LOOK_LIMIT;
+    let mut frame = Frame::default();
+    loop {
+        let geometry = source.geometry()?;
+        let wanted = region.map_or(geometry.size, Rect::size);
+        if let Some(region) = region.filter(|region| !geometry.size.rect().contains_rect(*region)) {
+            let size = geometry.size;
+            return Err(Error::usage(format!("region {region} is outside the {size} surface")));
+        }
+        match source.capture(region, give_up, &mut frame)? {
+            Capture::Taken { .. } if frame.size() == wanted => return Ok((geometry, frame)),
+            Capture::Taken { .. } | Capture::Resized => {}
+            Capture::Stalled => {
+                let limit = LOOK_LIMIT.as_secs();
+                return Err(cannot_capture(&format!("no frame came within {limit} s")));
+            }
+            Capture::Failed(reason) => return Err(cannot_capture(&reason)),
+        }
+        if clock.now() >= give_up {
+            return Err(cannot_capture("it keeps being resized"));
+        }
+        clock.sleep(RESIZE_PAUSE);
+    }
+}
+
+/// From one look at a surface that is being resized to the next.
+const RESIZE_PAUSE: Duration = Duration::from_millis(20);
+
+fn cannot_capture(trouble: &str) -> Error {
+    Error::surface(format!("the surface cannot be captured: {trouble}"))
 }

@@ -694,6 +694,18 @@ fn what_follows_an_action_is_nothing_or_settles_or_still_moves() {
 }
 
 #[test]
+fn an_action_to_come_is_settled_only_after_it() {
+    let menu = (rect(20, 10, 60, 60), 200_u8);
+    let opens = |time: u64| with_if(time >= 820, menu);
+    let nothing = |_: u64| page();
+    let coming = || WaitOptions::new().input_at(ms(800));
+    expect("opens", &opens, &Condition::settled(), &coming(), Some((1070, 1180)));
+    for one in expect("nothing", &nothing, &Condition::settled(), &coming(), None) {
+        assert!((ms(1050)..=ms(1150)).contains(&one.elapsed), "{:?}", one.elapsed);
+    }
+}
+
+#[test]
 fn no_new_frame_is_evidence_of_nothing() {
     let conditions = [Condition::stable(), Condition::changed(), Condition::gone(patch())];
     for condition in conditions {

@@ -212,13 +212,5 @@ fn part(length: u32, times: u32, of: u32) -> u32 {
 /// A box of the surface on the small copy.
 fn on_copy(area: Rect, (dx, dy): (u32, u32), size: Size, drawn: Size) -> Option<Rect> {
     let local = area.moved(-dx.cast_signed(), -dy.cast_signed())?.intersection(size.rect())?;
-    let along = |at: u32, drawn: u32, size: u32| u64::from(at) * u64::from(drawn) / u64::from(size);
-    let low = |at, drawn, size| u32::try_from(along(at, drawn, size)).ok();
-    let high = |at: u32, drawn, size| Some(low(at, drawn, size)?.saturating_add(1).min(drawn));
-    Rect::from_edges(
-        low(local.x(), drawn.width(), size.width())?,
-        low(local.y(), drawn.height(), size.height())?,
-        high(local.right(), drawn.width(), size.width())?,
-        high(local.bottom(), drawn.height(), size.height())?,
-    )
+    local.scaled(size, drawn)
 }

@@ -323,8 +323,9 @@ fn is_nearly_blank(frame: &Frame) -> bool {
     // Of a colour that covers nearly everything, one of three spread pixels shows it.
     let probes = [pixels.len() / 7, pixels.len() / 2, pixels.len() / 7 * 6];
     probes.into_iter().filter_map(|index| pixels.get(index).map(colour)).any(|common| {
-        let others = pixels.iter().filter(|pixel| colour(pixel) != common).count();
-        others * BLANK_PART < pixels.len()
+        let too_many = pixels.len().div_ceil(BLANK_PART).max(1);
+        let mut others = pixels.iter().filter(|pixel| colour(pixel) != common);
+        others.nth(too_many - 1).is_none()
     })
 }
 

@@ -18,10 +18,15 @@ impl Rules {
     /// The instant after which no capture counts. For `settled` it moves when something changes.
     pub(in super::super) fn deadline(&self) -> Duration {
         match (&self.rule, self.net.first_difference()) {
-            (Rule::Settled, None) => self.options.look_again,
+            (Rule::Settled, None) => self.looked_again_at(),
             (Rule::Settled, Some(first)) => first.saturating_add(self.options.settle_within),
             _ => self.timeout,
         }
+    }
+
+    /// When a second look after the action may say that nothing changed.
+    fn looked_again_at(&self) -> Duration {
+        self.options.starts_at().saturating_add(self.options.look_again)
     }
 
     /// The end of the grace after the deadline.
@@ -154,7 +159,7 @@ impl Rules {
     /// Nothing differs from the baseline any more, and what did is over.
     pub(super) fn is_settled_unchanged(&self, at: Duration) -> bool {
         matches!(self.rule, Rule::Settled)
-            && at >= self.options.look_again
+            && at >= self.looked_again_at()
             && !self.net.has_areas()
             && !self.net.has_suspects()
             && (self.net.first_area().is_none() || self.is_quiet(at))

@@ -71,6 +71,19 @@ fn the_first_that_is_met_ends_the_wait() {
 }
 
 #[test]
+fn what_several_saw_move_is_told_once() {
+    let draw = |time: u64| match time {
+        500.. => with(&[(rect(20, 20, 30, 20), 90)]),
+        _ => page(),
+    };
+    let everything = || Condition::changed().captures(1).hold(Duration::ZERO);
+    let any = Condition::any([everything(), everything()]).unwrap();
+    let one = play(shot(draw), 0, &any, timeout(2000)).outcome;
+    let areas: Vec<Rect> = one.timeline.entries().flat_map(|entry| entry.areas.clone()).collect();
+    assert_eq!(areas, [rect(20, 20, 30, 20)]);
+}
+
+#[test]
 fn none_met_says_what_each_lacked() {
     let draw = |time: u64| with(&[(rect(20, 20, 30, 20), u8::try_from(time / 100 % 200).unwrap())]);
     let still = Condition::stable().scope(inside(rect(10, 10, 60, 40))).label("quiet there");
