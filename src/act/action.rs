@@ -7,7 +7,9 @@ use std::time::Duration;
 use crate::geometry::Rect;
 use crate::wait::Condition;
 
+use super::document::Sought;
 use super::driver::Button;
+use super::element::ElementAction;
 use super::keys::{Key, Modifier, Modifiers};
 use super::observation::{ImagePoint, ObservationId};
 use super::refusal::Refusal;
@@ -68,6 +70,9 @@ pub struct Request {
     pub observation: Option<ObservationId>,
     /// Whether pictures of the change are wanted. Default: yes.
     pub screenshot: bool,
+    /// Whether the picture of [`Action::Observe`] shows the elements numbered, on a surface that
+    /// knows them. Default: no.
+    pub marks: bool,
     /// What must become true after the input; only for an action that sends some. What already
     /// was true before does not count.
     pub postcondition: Option<WaitFor>,
@@ -76,14 +81,14 @@ pub struct Request {
 impl Request {
     /// An action chosen from an observation.
     #[must_use]
-    pub const fn new(action: Action, observation: ObservationId) -> Self {
-        Self { action, observation: Some(observation), screenshot: true, postcondition: None }
+    pub fn new(action: Action, observation: ObservationId) -> Self {
+        Self { observation: Some(observation), ..Self::without_observation(action) }
     }
 
     /// An action that sends no input and so needs no observation, such as [`Action::Observe`].
     #[must_use]
     pub const fn without_observation(action: Action) -> Self {
-        Self { action, observation: None, screenshot: true, postcondition: None }
+        Self { action, observation: None, screenshot: true, marks: false, postcondition: None }
     }
 }
 
@@ -160,11 +165,32 @@ pub enum Action {
         /// From one character to the next, 0 to 200 ms. Default: 30 ms.
         delay: Duration,
     },
+    /// Puts a text on the clipboard, presses shift+insert, and puts back what was there before once
+    /// the program with the focus has the text: the `type_text` with `method` `paste`.
+    Paste {
+        /// What to paste.
+        text: Text,
+    },
     /// Keeps keys down for a time, in which the pointer may act.
     Hold(Hold),
     /// Several actions in a row, all checked before the first, stopped at the first that is not
     /// delivered.
     Sequence(Vec<Step>),
+    /// Does something with an element, by its reference instead of a point.
+    Element(ElementAction),
+    /// Accepts or dismisses the dialog that is open. Needs no observation: there is none of a
+    /// surface with a dialog.
+    Dialog {
+        /// Accepted (`true`) or dismissed.
+        accept: bool,
+        /// The answer to a prompt.
+        text: Option<Text>,
+    },
+    /// Goes to another address, over http or https. Needs no observation.
+    Navigate {
+        /// Where.
+        url: Address,
+    },
     /// Waits for a fixed time; sends nothing.
     Wait {
         /// How long, 0 to 30 s. Default: 1 s.
@@ -179,13 +205,47 @@ pub enum Action {
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaitFor {
     /// What must be seen. How frames are compared is the executor's to say.
-    pub condition: Condition,
+    pub condition: Awaited,
     /// How long to wait, 0 (one look) to 5 min. Default: 5 s.
     pub timeout: Duration,
     /// The part of the observation's image that counts. Default: all of it.
     pub region: Option<Rect>,
     /// Further conditions: the first that is met of all of them ends the wait. At most 15.
     pub or: Vec<Self>,
+}
+
+/// What can be waited for: something about the pixels, or about what a surface knows beside them.
+#[expect(clippy::large_enum_variant, reason = "conditions are few and seldom moved")]
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Awaited {
+    /// Something is seen.
+    Pixels(Condition),
+    /// Something is so in the document.
+    Page(Sought),
+}
+
+impl Awaited {
+    /// The condition's name in the action contract.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Pixels(condition) => condition.name(),
+            Self::Page(sought) => sought.name(),
+        }
+    }
+}
+
+impl From<Condition> for Awaited {
+    fn from(condition: Condition) -> Self {
+        Self::Pixels(condition)
+    }
+}
+
+impl From<Sought> for Awaited {
+    fn from(sought: Sought) -> Self {
+        Self::Page(sought)
+    }
 }
 
 /// A straight drag.
@@ -321,7 +381,10 @@ impl Action {
             Self::Key { .. } => "key",
             Self::Hotkey { .. } => "hotkey",
             Self::SelectAll => "select_all",
-            Self::TypeText { .. } => "type_text",
+            Self::TypeText { .. } | Self::Paste { .. } => "type_text",
+            Self::Element(asked) => asked.name(),
+            Self::Dialog { .. } => "dialog",
+            Self::Navigate { .. } => "navigate",
             Self::Wait { .. } => "wait",
             Self::WaitFor(_) => "wait_for",
         }
@@ -331,6 +394,11 @@ impl Action {
     #[must_use]
     pub const fn sends_input(&self) -> bool {
         !matches!(self, Self::Observe | Self::Wait { .. } | Self::WaitFor(_))
+    }
+
+    /// Whether it must name the observation it was chosen from.
+    pub(super) const fn needs_observation(&self) -> bool {
+        self.sends_input() && !matches!(self, Self::Dialog { .. } | Self::Navigate { .. })
     }
 
     /// The actions inside it.
@@ -343,8 +411,37 @@ impl Action {
         held.iter().chain(steps.iter().map(|step| &step.action))
     }
 
+    /// The points it names, those of the actions inside it left out.
+    pub(super) fn points(&self) -> Vec<ImagePoint> {
+        match self {
+            Self::Click { at, .. }
+            | Self::RightClick { at, .. }
+            | Self::DoubleClick { at, .. }
+            | Self::Hover { at }
+            | Self::Scroll { at, .. } => vec![*at],
+            Self::Drag(drag) => vec![drag.from, drag.to],
+            Self::DragAlong(path) => {
+                [path.from].into_iter().chain(path.via.iter().copied()).chain([path.to]).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether it presses keys, which the window with the focus takes.
+    pub(super) const fn is_typed(&self) -> bool {
+        matches!(
+            self,
+            Self::Key { .. }
+                | Self::Hotkey { .. }
+                | Self::SelectAll
+                | Self::TypeText { .. }
+                | Self::Paste { .. }
+                | Self::Hold(_)
+        )
+    }
+
     /// Checks the limits that no type already keeps.
-    pub(super) fn check(&self) -> Result<(), Refusal> {
+    pub(crate) fn check(&self) -> Result<(), Refusal> {
         match self {
             Self::Click { count, .. } => within("count", "", *count, &CLICK_COUNT),
             Self::Drag(drag) => {
@@ -361,6 +458,7 @@ impl Action {
             Self::TypeText { delay, .. } => within("delay_ms", "", whole_ms(*delay), &DELAY_MS),
             Self::Wait { duration } => within("seconds", "", duration.as_secs_f64(), &WAIT_SECONDS),
             Self::WaitFor(asked) => asked.check(),
+            Self::Element(asked) => asked.check(),
             _ => Ok(()),
         }
     }
@@ -377,6 +475,16 @@ impl Action {
         }
     }
 
+    /// Refuses an element inside another action: which place is its own is known only just before.
+    fn is_by_point(&self, holder: &str) -> Result<(), Refusal> {
+        match self {
+            Self::Element(_) => Err(Refusal::bad_value(format!(
+                "{holder} takes points, not refs: act on an element by an action of its own"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether it may be a step of a sequence.
     const fn is_step(&self) -> bool {
         matches!(
@@ -384,6 +492,7 @@ impl Action {
             Self::Key { .. }
                 | Self::Hotkey { .. }
                 | Self::TypeText { .. }
+                | Self::Paste { .. }
                 | Self::SelectAll
                 | Self::Click { .. }
                 | Self::DoubleClick { .. }
@@ -395,8 +504,22 @@ impl Action {
 }
 
 impl WaitFor {
-    pub(super) fn check(&self) -> Result<(), Refusal> {
+    pub(crate) fn check(&self) -> Result<(), Refusal> {
         within("any", " conditions", 1 + self.or.len(), &ANY_CONDITIONS)?;
+        if self.or.iter().any(|other| !other.or.is_empty()) {
+            return Err(Refusal::bad_value("a condition inside any is no any itself"));
+        }
+        let is_pixels = |one: &Self| matches!(one.condition, Awaited::Pixels(_));
+        if self.or.iter().any(|other| is_pixels(other) != is_pixels(self)) {
+            return Err(Refusal::bad_value(
+                "any takes conditions of the pixels or of the page, not some of both",
+            ));
+        }
+        if !is_pixels(self) && self.region.is_some() {
+            let message =
+                format!("{} takes no region: it is about the page", self.condition.name());
+            return Err(Refusal::bad_value(message));
+        }
         let mut all = std::iter::once(self).chain(&self.or);
         all.try_for_each(|one| within("timeout_ms", "", whole_ms(one.timeout), &TIMEOUT_MS))
     }
@@ -433,6 +556,7 @@ impl Hold {
 /// How long an action takes of a hold, if it may be there at all.
 fn time_in_hold(action: &Action) -> Result<Duration, Refusal> {
     action.check()?;
+    action.is_by_point("a hold")?;
     let none = Modifiers::none();
     match action {
         Action::Click { button: Button::Left, count: 1, modifiers, .. } if *modifiers == none => {
@@ -473,6 +597,7 @@ fn check_steps(steps: &[Step]) -> Result<(), Refusal> {
 impl Step {
     fn check(&self) -> Result<(), Refusal> {
         within("wait_ms", "", whole_ms(self.wait), &STEP_WAIT_MS)?;
+        self.action.is_by_point("a sequence")?;
         if !self.action.is_step() {
             return Err(Refusal::bad_value(format!(
                 "a sequence takes key, hotkey, type_text, select_all, click, double_click, \
@@ -510,8 +635,38 @@ pub(crate) fn within<T: PartialOrd + fmt::Display>(
 }
 
 /// Milliseconds, rounded up: a limit is not passed by a fraction.
-fn whole_ms(duration: Duration) -> u32 {
+pub(super) fn whole_ms(duration: Duration) -> u32 {
     u32::try_from(duration.as_micros().div_ceil(1000)).unwrap_or(u32::MAX)
+}
+
+/// An address to go to: over http or https, up to 4096 bytes without blanks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address(String);
+
+impl Address {
+    /// The address of a text.
+    ///
+    /// # Errors
+    /// When it is none, or of another kind.
+    pub fn new(text: impl Into<String>) -> Result<Self, Refusal> {
+        let text = text.into();
+        let lower = text.get(..8).unwrap_or(&text).to_ascii_lowercase();
+        let rest = lower.strip_prefix("http://").or(lower.strip_prefix("https://"));
+        let is_plain =
+            text.len() <= 4096 && !text.contains(|c: char| c.is_whitespace() || c.is_control());
+        match rest.is_some() && is_plain && text.len() > 8 {
+            true => Ok(Self(text)),
+            false => Err(Refusal::bad_value(
+                "url must be an address that begins with https:// or http://, without blanks",
+            )),
+        }
+    }
+
+    /// As it is written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
 /// A text to type, 1 to 2000 characters. Neither `Debug` nor any receipt shows more than its

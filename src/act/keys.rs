@@ -54,6 +54,12 @@ const NAMED: [(&str, &[&str]); 26] = [
 impl Key {
     /// The key `a`, for select-all.
     pub(super) const A: Self = Self("a");
+    /// What a line break in a text presses.
+    pub(super) const RETURN: Self = Self("return");
+    /// What a tab in a text presses.
+    pub(super) const TAB: Self = Self("tab");
+    /// What pastes, with shift. No action presses it by name.
+    pub(super) const INSERT: Self = Self("insert");
 
     /// The name in the action contract, in lower case.
     #[must_use]

@@ -14,29 +14,46 @@
 
 mod action;
 mod deliver;
+mod document;
 mod driver;
+mod element;
+mod elements;
 mod executor;
 #[cfg(test)]
 pub(crate) mod fake;
+#[cfg(test)]
+pub(crate) mod fake_page;
+#[cfg(test)]
+mod faults;
 mod keys;
 mod ledger;
 mod observation;
+mod on_page;
+#[cfg(test)]
+mod on_page_tests;
 mod plan;
 mod policy;
 mod receipt;
 mod refusal;
 mod settle;
+mod target;
 #[cfg(test)]
 mod tests;
 
-pub use action::{Action, Drag, Hold, Path, Request, Step, Text, WaitFor};
-pub use driver::{Button, Driver, Held, InputEvent, KeyCode, Stroke, Wheel};
+pub use action::{Action, Address, Awaited, Drag, Hold, Path, Request, Step, Text, WaitFor};
+pub use document::{Document, Sought, Which};
+pub use driver::{
+    Button, Clipboard, Driver, Focus, Held, InputEvent, KeyCode, Loan, Stroke, Wheel,
+};
+pub use element::{Deed, Direction, ElementAction, ElementRef, ScrollUnit};
+pub use elements::{Element, Elements};
 pub use executor::{Executor, ExecutorOptions, Surface};
 pub use keys::{Key, Modifier, Modifiers};
 pub use observation::{ImagePoint, Observation, ObservationId};
-pub use policy::Policy;
+pub use policy::{Access, Glob, KeyPattern, Policy};
 pub use receipt::{
-    Change, Delivery, HeldAfter, Postcondition, Receipt, SequenceReport, Status, StepReport,
+    Change, Delivery, HeldAfter, PageReport, Postcondition, Receipt, SequenceReport, Status,
+    StepReport,
 };
 pub use refusal::{Refusal, RefusalKind};
 
@@ -49,9 +66,12 @@ pub mod limits {
         TEXT_CHARACTERS, TIMEOUT_MS, TIMEOUT_MS_DEFAULT, VIA_POINTS, WAIT_SECONDS,
         WAIT_SECONDS_DEFAULT,
     };
+    pub use super::element::SCROLL_AMOUNT;
 }
 
 #[cfg(feature = "cli")]
 pub(crate) use action::within;
+#[cfg(feature = "mcp")]
+pub(crate) use observation::image_size;
 #[cfg(feature = "cli")]
 pub(crate) use refusal::quoted;

@@ -10,6 +10,7 @@ use crate::frame::Frame;
 use crate::geometry::{Point, Rect, Size};
 use crate::wait::Geometry;
 
+use super::elements::Elements;
 use super::refusal::{Refusal, RefusalKind};
 
 /// The name of an observation: `obs-13`. A session counts them from 1 and uses none twice.
@@ -65,6 +66,8 @@ pub struct Observation {
     pub geometry: Geometry,
     /// The size of the image it is shown as, in whose pixels points are given.
     pub image: Size,
+    /// What could be acted on by reference; `None` of a surface that does not know.
+    pub elements: Option<Arc<Elements>>,
 }
 
 impl Observation {
@@ -82,6 +85,7 @@ impl Observation {
     ///     at: Duration::ZERO,
     ///     geometry: Geometry { size, scale: 2.0, origin: (0, 0) },
     ///     image: Size::new(1280, 800)?,
+    ///     elements: None,
     /// };
     /// let point = observation.locate(ImagePoint::new(412.0, 230.0)?)?;
     /// assert_eq!(point, Point::new(824, 460));
@@ -107,6 +111,14 @@ impl Observation {
             ));
         };
         Ok(Point::new(x, y))
+    }
+
+    /// The part of the frame that a region of the image shows, in whole pixels around it.
+    ///
+    /// # Errors
+    /// When the region is not inside the image.
+    pub fn locate_region(&self, region: Rect) -> Result<Rect, Refusal> {
+        locate_region(region, self.image, self.frame.size())
     }
 }
 
@@ -148,7 +160,7 @@ fn along(at: f64, image: u32, capture: u32) -> Option<u32> {
 }
 
 /// The size a capture is shown as when no edge may be longer than `max_edge`.
-pub(super) fn image_size(capture: Size, max_edge: Option<u32>) -> Size {
+pub(crate) fn image_size(capture: Size, max_edge: Option<u32>) -> Size {
     let longest = capture.width().max(capture.height());
     match max_edge {
         Some(max_edge) if longest > max_edge => {

@@ -9,7 +9,8 @@ use crate::report::{ChangeReport, Wording};
 use crate::wait::Outcome;
 
 use super::action::Action;
-use super::driver::Button;
+use super::driver::{Button, Clipboard};
+use super::elements::Elements;
 use super::observation::ObservationId;
 use super::refusal::Refusal;
 
@@ -58,16 +59,42 @@ pub struct Receipt {
     pub sequence: Option<SequenceReport>,
     /// What is down afterwards; `None` when nothing was sent.
     pub held_after: Option<HeldAfter>,
+    /// What became of what was on the clipboard, where something was pasted. Of several pastes it is
+    /// the first that did not put all of it back.
+    pub clipboard: Option<Clipboard>,
     /// How the wait after the input, or the one asked for, ended.
     pub wait: Option<Outcome>,
     /// What changed on the surface; `None` when nothing was done or nothing could be seen.
     pub change: Option<Change>,
     /// Whether what had to become true did.
     pub postcondition: Option<Postcondition>,
+    /// What a surface that knows its elements says; `None` of any other.
+    pub page: Option<Box<PageReport>>,
     /// What needs to be said besides: why the delivery is incomplete, what is still held.
     pub message: Option<String>,
     /// From the request to this answer.
     pub elapsed: Duration,
+}
+
+/// What a page says of itself after an action.
+#[derive(Clone, Debug, Default)]
+pub struct PageReport {
+    /// The name of the session.
+    pub session: String,
+    /// The reference of the element acted on, where one was named.
+    pub reference: Option<String>,
+    /// The line of the element acted on, as the observation before had it; for a point, of the
+    /// element there.
+    pub target: Option<String>,
+    /// The elements of the observation that is current now.
+    pub elements: Option<Arc<Elements>>,
+    /// What of them is otherwise than in the observation before, in lines that begin with `~`, `+`
+    /// or `-`; and what else happened: tabs, downloads, errors of its scripts.
+    pub changes: Vec<String>,
+    /// Whether the page went to another document.
+    pub has_navigated: bool,
+    /// The dialog that is open, in words.
+    pub dialog: Option<String>,
 }
 
 /// Whether what had to become true after the input did.
@@ -95,6 +122,19 @@ impl Receipt {
             && (!asked_for || self.wait.as_ref().is_some_and(Outcome::is_met))
     }
 
+    /// Whether the input system accepted every event.
+    pub(super) fn is_delivered(&self) -> bool {
+        self.status == Status::Delivered
+    }
+
+    /// Says one thing more.
+    pub(crate) fn remark(&mut self, told: &str) {
+        self.message = Some(match self.message.take() {
+            Some(message) => format!("{message}; {told}"),
+            None => told.to_owned(),
+        });
+    }
+
     /// What still moved when the wait after the input ended.
     #[must_use]
     pub fn still_moving(&self) -> &[Rect] {
@@ -106,7 +146,7 @@ impl Receipt {
 /// What was sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delivery {
-    /// Events the action consists of.
+    /// Events the action consists of; that a program takes a text from the clipboard is one.
     pub events_planned: usize,
     /// How many of them the input system accepted, from the first on.
     pub delivered_count: usize,
@@ -116,6 +156,10 @@ pub struct Delivery {
     pub released: usize,
     /// The way the input went, such as `xtest`.
     pub route: &'static str,
+    /// How long its waits, delays and durations are together.
+    pub requested: Duration,
+    /// How long it took, from just before the first event to the end of the cleanup.
+    pub took: Duration,
 }
 
 /// How far a sequence came. Times are counted from just before its first step.
@@ -129,7 +173,7 @@ pub struct SequenceReport {
     pub completed: usize,
     /// From just before the first step to the end of the last that was begun.
     pub elapsed: Duration,
-    /// Why it stopped before its end: `cancelled`, `timed_out`, `failed` or `input_held`.
+    /// Why it stopped before its end: `cancelled`, `revoked`, `timed_out`, `failed` or `input_held`.
     pub stop_reason: Option<&'static str>,
     /// The steps that were begun, in order.
     pub steps: Vec<StepReport>,
@@ -144,6 +188,8 @@ pub struct StepReport {
     pub started: Duration,
     /// When it was done and cleaned up.
     pub ended: Duration,
+    /// How long its delays and durations are together, without the wait before it.
+    pub requested: Duration,
     /// Events it consists of.
     pub events_planned: usize,
     /// How many of them were accepted.
@@ -157,16 +203,18 @@ pub struct HeldAfter {
     pub keys: Vec<String>,
     /// Buttons.
     pub buttons: Vec<Button>,
+    /// Whether keys that were lent to characters the layout lacks may still type them.
+    pub is_lending: bool,
     /// Whether this is the input system's own account. When it did not answer, this lists the
     /// presses whose release was not accepted.
     pub verified: bool,
 }
 
 impl HeldAfter {
-    /// Whether nothing is down.
+    /// Whether nothing is down and no key is lent.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.keys.is_empty() && self.buttons.is_empty()
+        self.keys.is_empty() && self.buttons.is_empty() && !self.is_lending
     }
 
     /// What is down, in words: `button left and key ctrl`.
@@ -177,7 +225,8 @@ impl HeldAfter {
             Some(_) => key.clone(),
             None => format!("key {key}"),
         });
-        let all: Vec<String> = buttons.chain(keys).collect();
+        let lent = self.is_lending.then(|| "keys lent to characters of a text".to_owned());
+        let all: Vec<String> = buttons.chain(keys).chain(lent).collect();
         match all.split_last() {
             Some((last, [])) => last.clone(),
             Some((last, first)) => format!("{} and {last}", first.join(", ")),
@@ -192,9 +241,14 @@ impl HeldAfter {
         let words = self.in_words();
         match (self.verified, self.is_empty()) {
             (true, true) => None,
-            (true, false) => Some(format!("still held: {words}; see seechange doctor --release")),
+            (true, false) => Some(format!(
+                "still held: {words} (a program may keep the input frozen, or somebody presses it); \
+                 see seechange doctor --release"
+            )),
             (false, true) => Some(
-                "everything was let go of, but the input system did not say what is held".into(),
+                "everything was let go of, but the input system did not say what is held; see \
+                 seechange doctor --release"
+                    .into(),
             ),
             (false, false) => Some(format!(
                 "could not let go of {words} and the input system did not say what is held; \

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::error::Error;
+
 /// An action that was not carried out. Nothing was sent and the observation is still good.
 ///
 /// The message is one lower-case line: what, where, what next.
@@ -39,10 +41,22 @@ pub enum RefusalKind {
     StaleObservation,
     /// The surface has moved, been resized or scaled since the observation.
     GeometryChanged,
+    /// Something else is seen at the point than in the observation.
+    TargetChanged,
     /// Something lies over the point and would take the input instead.
     Covered,
+    /// There is no element of that reference in the current observation.
+    UnknownRef,
+    /// The element cannot be acted on as it is: disabled, hidden, moving, gone, called otherwise.
+    NotReady,
+    /// A dialog is open.
+    DialogOpen,
     /// A key or button is held by somebody else.
     InputHeld,
+    /// The keys would go to a window that is not the surface's.
+    NotFocused,
+    /// Another program is sending input to the same display.
+    NotOurTurn,
     /// The keyboard has no such key or character.
     NoSuchKey,
     /// It was cancelled before the first event.
@@ -66,8 +80,14 @@ impl RefusalKind {
             Self::UnknownObservation => "unknown_observation",
             Self::StaleObservation => "stale_observation",
             Self::GeometryChanged => "geometry_changed",
+            Self::TargetChanged => "target_changed",
             Self::Covered => "covered",
+            Self::UnknownRef => "unknown_ref",
+            Self::NotReady => "not_ready",
+            Self::DialogOpen => "dialog_open",
             Self::InputHeld => "input_held",
+            Self::NotFocused => "not_focused",
+            Self::NotOurTurn => "not_our_turn",
             Self::NoSuchKey => "no_such_key",
             Self::Cancelled => "cancelled",
         }
@@ -96,6 +116,26 @@ impl Refusal {
         self
     }
 
+    /// Whether something else would have to be chosen from a fresh look: the element is not there,
+    /// or not as it was.
+    pub(super) const fn asks_for_a_look(&self) -> bool {
+        matches!(
+            self.kind,
+            RefusalKind::UnknownRef
+                | RefusalKind::NotReady
+                | RefusalKind::Covered
+                | RefusalKind::StaleObservation
+                | RefusalKind::UnknownObservation
+                | RefusalKind::TargetChanged
+        )
+    }
+
+    /// The same, saying one thing more.
+    pub(super) fn and(mut self, more: &str) -> Self {
+        self.message = format!("{}; {more}", self.message);
+        self
+    }
+
     /// What sort of rule was broken.
     #[must_use]
     pub const fn kind(&self) -> RefusalKind {
@@ -106,6 +146,34 @@ impl Refusal {
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
+    }
+}
+
+/// Why nothing was sent: a rule forbids it, or what must be asked did not answer.
+pub(super) enum Stop {
+    Refused(Refusal),
+    Trouble(Error),
+}
+
+impl Stop {
+    /// The same for one part of an action.
+    pub(super) fn context(self, part: &str, number: usize) -> Self {
+        match self {
+            Self::Refused(refusal) => Self::Refused(refusal.context(part, number)),
+            Self::Trouble(error) => Self::Trouble(error),
+        }
+    }
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Trouble(error)
     }
 }
 

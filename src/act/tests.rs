@@ -12,7 +12,7 @@ use crate::wait::Condition;
 use super::action::{Action, Drag, Hold, Path, Request, Step, Text, WaitFor};
 use super::driver::{Button, InputEvent, KeyCode, Wheel};
 use super::executor::{Executor, ExecutorOptions};
-use super::fake::{CTRL, Fake, Fault, SHIFT, is_balanced};
+use super::fake::{CTRL, Fake, Fault, INSERT, SHIFT, is_balanced};
 use super::keys::{Modifier, Modifiers};
 use super::observation::{ImagePoint, ObservationId};
 use super::policy::Policy;
@@ -343,6 +343,7 @@ fn an_observation_serves_one_action() {
         action: Action::click(at(5.0, 5.0)),
         observation,
         screenshot: true,
+        marks: false,
         postcondition: None,
     };
     let refusal = |executor: &mut Executor<'_>, observation| {
@@ -392,7 +393,7 @@ fn what_forbids_an_action_is_told_and_sends_nothing() {
         other => other,
     };
     let nothing: Break = |_| {};
-    let rows: [(Action, &Policy, Break, RefusalKind, &str); 26] = [
+    let rows: [(Action, &Policy, Break, RefusalKind, &str); 30] = [
         (
             click.clone(),
             &read_only,
@@ -464,9 +465,42 @@ fn what_forbids_an_action_is_told_and_sends_nothing() {
         (
             typing,
             &all,
-            |fake| fake.untypable = "\u{1F642}",
+            |fake| (fake.untypable, fake.spare) = ("\u{1F642}", 0),
             RefusalKind::NoSuchKey,
-            "character 2 of the text (U+1F642) has no key on this keyboard layout; nothing was typed",
+            "character 2 of the text (U+1F642) has no key on this keyboard layout, and none can be \
+             lent to it; nothing was typed",
+        ),
+        (
+            Action::type_text(text("a\u{1F642}\u{7}")),
+            &all,
+            |fake| fake.untypable = "\u{1F642}\u{7}",
+            RefusalKind::NoSuchKey,
+            "character 3 of the text (U+0007) is a control character: of those a text has line \
+             breaks and tabs alone; nothing was typed",
+        ),
+        (
+            Action::type_text(text("a")),
+            &all,
+            |fake| fake.has_focus = false,
+            RefusalKind::NotFocused,
+            "the keyboard focus is on 0x2a \"dialog\", not on the surface: click into it first; \
+             nothing was sent",
+        ),
+        (
+            hold(&["a"], 400, vec![path()]),
+            &all,
+            |fake| fake.has_focus = false,
+            RefusalKind::NotFocused,
+            "the keyboard focus is on 0x2a \"dialog\", not on the surface: click into it first; \
+             nothing was sent",
+        ),
+        (
+            Action::click(at(5.0, 5.0)),
+            &all,
+            |fake| fake.owner = Some("pid 71 (seechange), for 3.2 s"),
+            RefusalKind::NotOurTurn,
+            "another program sends input here: pid 71 (seechange), for 3.2 s; try again when it \
+             is done",
         ),
         (
             super_key,
@@ -577,10 +611,10 @@ fn what_forbids_an_action_is_told_and_sends_nothing() {
         (
             sequence([Action::SelectAll, Action::type_text(text("ab"))]),
             &all,
-            |fake| fake.untypable = "b",
+            |fake| (fake.untypable, fake.spare) = ("b", 0),
             RefusalKind::NoSuchKey,
-            "step 2: character 2 of the text (U+0062) has no key on this keyboard layout; nothing \
-             was typed",
+            "step 2: character 2 of the text (U+0062) has no key on this keyboard layout, and none \
+             can be lent to it; nothing was typed",
         ),
     ];
     for (action, policy, break_it, kind, message) in rows {
@@ -688,7 +722,12 @@ fn a_sequence_ends_after_half_an_hour() {
 }
 
 fn wait_for(condition: Condition, timeout_ms: u64) -> WaitFor {
-    WaitFor { condition, timeout: Duration::from_millis(timeout_ms), region: None, or: vec![] }
+    WaitFor {
+        condition: condition.into(),
+        timeout: Duration::from_millis(timeout_ms),
+        region: None,
+        or: vec![],
+    }
 }
 
 /// What the fake shows after a click at (20, 20).
@@ -881,6 +920,285 @@ fn an_input_system_that_dies_is_never_called_clean() {
     }
 }
 
+/// Texts with more characters without a key than there are keys to lend at a time.
+fn lending() -> Vec<(Action, &'static str, usize)> {
+    let typing = |typed| Action::type_text(text(typed));
+    let twice = sequence([typing("éa"), Action::click(at(1.0, 1.0)), typing("bñé")]);
+    vec![(typing("aéñßé üb🙂é"), "aéñßé üb🙂é", 2), (twice, "éabñé", 2)]
+}
+
+fn lender() -> Fake {
+    Fake { untypable: "éñßü🙂", ..Fake::new(32, 24) }
+}
+
+#[test]
+fn characters_without_a_key_are_lent_one_as_many_at_a_time_as_there_are() {
+    for (action, typed, lendings) in lending() {
+        let mut fake = lender();
+        let receipt = act(&mut fake, action);
+        assert_eq!(receipt.status, Status::Delivered);
+        assert_eq!((fake.typed.as_str(), fake.lendings), (typed, lendings));
+        assert_eq!(fake.lent, []);
+    }
+}
+
+#[test]
+fn whatever_fails_wherever_no_key_stays_lent() {
+    let faults = [
+        Fault::Refuses,
+        Fault::LosesTheAnswer,
+        Fault::HangsAndAccepts,
+        Fault::HangsAndFails,
+        Fault::Cancels(Cancel::never()),
+        Fault::Panics,
+    ];
+    for (action, typed, lendings) in lending() {
+        let calls = length_with(lender(), &action) + lendings;
+        for index in 0..calls {
+            for fault in &faults {
+                check_lending_fault(&action, typed, index, fault);
+            }
+        }
+    }
+}
+
+fn length_with(mut fake: Fake, action: &Action) -> usize {
+    act(&mut fake, action.clone()).delivery.events_planned
+}
+
+fn check_lending_fault(action: &Action, typed: &str, index: usize, fault: &Fault) {
+    let told = format!("{fault:?} at {index} of {action:?}");
+    let cancel = Cancel::new();
+    let fault = match fault {
+        Fault::Cancels(_) => Fault::Cancels(cancel.clone()),
+        other => other.clone(),
+    };
+    let mut fake = Fake { fault: Some((index, fault)), ..lender() };
+    let acted = catch_unwind(AssertUnwindSafe(|| act_until(&mut fake, action.clone(), cancel)));
+    assert_eq!(fake.lent, [], "{told}");
+    assert!(fake.held.is_empty() && is_balanced(&fake.events), "{told}: {:?}", fake.held);
+    assert!(typed.starts_with(&fake.typed), "{told}: {}", fake.typed);
+    let Ok(receipt) = acted else { return };
+    let delivery = &receipt.delivery;
+    let status = match (&receipt.refusal, delivery.delivered_count) {
+        (Some(_), 0) => Status::Refused,
+        (None, count) if count == delivery.events_planned => Status::Delivered,
+        _ => Status::Unknown,
+    };
+    assert_eq!(receipt.status, status, "{told}");
+    assert!(receipt.held_after.is_none_or(|held| held.is_empty() && held.verified), "{told}");
+}
+
+#[test]
+fn keys_that_may_still_be_lent_are_told() {
+    for fault in [Fault::Dies, Fault::Sticks] {
+        let mut fake = Fake { fault: Some((3, fault)), ..lender() };
+        let receipt = act(&mut fake, lending().remove(0).0);
+        assert_eq!(receipt.status, Status::Unknown);
+        let message = receipt.message.unwrap();
+        assert!(receipt.held_after.unwrap().is_lending, "{message}");
+        assert!(message.contains("keys lent to characters of a text"), "{message}");
+        assert!(message.contains("see seechange doctor --release"), "{message}");
+    }
+}
+
+fn paste(pasted: &str) -> Action {
+    Action::Paste { text: text(pasted) }
+}
+
+#[test]
+fn a_paste_is_a_chord_and_the_taking_of_the_text() {
+    let mut fake = Fake::new(32, 24);
+    let receipt = act(&mut fake, paste("é\n你"));
+    assert_eq!((receipt.status, fake.typed.as_str()), (Status::Delivered, "é\n你"));
+    let chord = [key(SHIFT, true), key(INSERT, true), key(INSERT, false), key(SHIFT, false)];
+    assert_eq!(fake.events, chord);
+    assert_eq!((receipt.delivery.events_planned, receipt.delivery.delivered_count), (5, 5));
+    assert!(receipt.clipboard.unwrap().restored);
+    assert_eq!(fake.clipboard, "old");
+}
+
+#[test]
+fn whatever_fails_wherever_the_clipboard_is_put_back() {
+    let faults = [
+        Fault::Refuses,
+        Fault::LosesTheAnswer,
+        Fault::HangsAndAccepts,
+        Fault::HangsAndFails,
+        Fault::Cancels(Cancel::never()),
+        Fault::Panics,
+        Fault::Dies,
+    ];
+    let action = sequence([paste("Won"), Action::click(at(1.0, 1.0)), paste("by six")]);
+    // Of each paste the offer is a call that is no event.
+    for index in 0..length(&action) + 2 {
+        for fault in &faults {
+            check_paste_fault(&action, index, fault);
+        }
+    }
+}
+
+fn check_paste_fault(action: &Action, index: usize, fault: &Fault) {
+    let told = format!("{fault:?} at {index}");
+    let cancel = Cancel::new();
+    let (fault, dies) = match fault {
+        Fault::Cancels(_) => (Fault::Cancels(cancel.clone()), false),
+        other => (other.clone(), matches!(other, Fault::Dies)),
+    };
+    let mut fake = Fake { fault: Some((index, fault)), ..Fake::new(32, 24) };
+    let acted = catch_unwind(AssertUnwindSafe(|| act_until(&mut fake, action.clone(), cancel)));
+    assert!("Wonby six".starts_with(&fake.typed), "{told}: {}", fake.typed);
+    assert!(dies || fake.clipboard == "old", "{told}: {}", fake.clipboard);
+    assert!(dies || (fake.held.is_empty() && is_balanced(&fake.events)), "{told}");
+    let Ok(receipt) = acted else { return };
+    let delivery = &receipt.delivery;
+    let status = match (&receipt.refusal, delivery.delivered_count) {
+        (Some(_), 0) => Status::Refused,
+        (None, count) if count == delivery.events_planned => Status::Delivered,
+        _ => Status::Unknown,
+    };
+    assert_eq!(receipt.status, status, "{told}");
+    // The click between the pastes leaves the clipboard alone.
+    let is_told = receipt.message.as_ref().is_some_and(|message| message.contains("clipboard"));
+    let is_pasting = !(6..9).contains(&index);
+    assert_eq!(is_told, dies && is_pasting, "{told}: {:?}", receipt.message);
+}
+
+#[test]
+fn what_cannot_be_pasted_is_told() {
+    let mut fake = Fake { takes_text: false, ..Fake::new(32, 24) };
+    let receipt = act(&mut fake, paste("Kites"));
+    assert_eq!((receipt.status, receipt.delivery.delivered_count), (Status::Unknown, 4));
+    let told = "the program with the focus did not ask for the text within 2000 ms of shift+insert";
+    assert!(receipt.message.as_ref().unwrap().contains(told), "{:?}", receipt.message);
+    assert_eq!(fake.clipboard, "old");
+
+    // The focus moves while the text waits to be taken.
+    let mut fake = Fake { takes_text: false, focus_stays_for: 4, ..Fake::new(32, 24) };
+    let receipt = act(&mut fake, paste("Kites"));
+    assert_eq!((receipt.status, receipt.delivery.delivered_count), (Status::Unknown, 4));
+    assert!(receipt.message.unwrap().contains("the keyboard focus went to 0x2a"));
+    assert_eq!(fake.clipboard, "old");
+
+    let rows: [(Fake, &str, RefusalKind, &str); 3] = [
+        (
+            Fake { has_clipboard: false, ..Fake::new(32, 24) },
+            "a",
+            RefusalKind::Unsupported,
+            "this surface has no clipboard to paste from: use method keys",
+        ),
+        (
+            Fake::new(32, 24),
+            "a\u{1b}[201~",
+            RefusalKind::NoSuchKey,
+            "character 2 of the text (U+001B) is a control character: of those a text has line \
+             breaks and tabs alone; nothing was typed",
+        ),
+        (
+            Fake { has_focus: false, ..Fake::new(32, 24) },
+            "a",
+            RefusalKind::NotFocused,
+            "the keyboard focus is on 0x2a \"dialog\", not on the surface: click into it first; \
+             nothing was sent",
+        ),
+    ];
+    for (mut fake, pasted, kind, message) in rows {
+        let refusal = act(&mut fake, paste(pasted)).refusal.unwrap();
+        assert_eq!((refusal.kind(), refusal.message()), (kind, message));
+        assert!(fake.events.is_empty() && fake.kept.is_none() && fake.clipboard == "old");
+    }
+}
+
+#[test]
+fn a_policy_has_a_rule_for_the_clipboard() {
+    let policy = Policy::allow_all;
+    let deny = |keys: &str| policy().deny_keys(keys.parse().unwrap());
+    for (policy, pasted, allowed) in [
+        (policy().without_clipboard(), "a", false),
+        (policy().most_characters(3), "abcd", false),
+        (policy().most_characters(3), "abc", true),
+        (deny("shift+insert"), "a", false),
+        (deny("return"), "a\n", false),
+        (deny("return"), "a", true),
+        (policy().allow_keys("return".parse().unwrap()), "a", true),
+        (policy().deny("type_text"), "a", false),
+    ] {
+        assert_eq!(policy.permit(&paste(pasted)).is_ok(), allowed, "{policy:?}");
+        assert!(policy.permit(&paste(pasted)).is_ok() || policy.permit(&Action::SelectAll).is_ok());
+    }
+    assert!(policy().without_clipboard().permit(&Action::type_text(text("a"))).is_ok());
+}
+
+#[test]
+fn typing_stops_when_the_focus_moves() {
+    for (stays_for, action, count) in [
+        // Two events a character, and a character that has begun is finished.
+        (0, Action::type_text(text("abcd")), 8),
+        (3, Action::type_text(text("abcd")), 4),
+        (4, Action::type_text(text("abcd")), 4),
+        (2, sequence([Action::type_text(text("a")), chord("ctrl+a")]), 6),
+        (1, sequence([Action::click(at(1.0, 1.0)), Action::SelectAll]), 7),
+    ] {
+        let mut fake = Fake { focus_stays_for: stays_for, ..Fake::new(32, 24) };
+        let receipt = act(&mut fake, action.clone());
+        assert_eq!(receipt.delivery.delivered_count, count, "{stays_for}: {action:?}");
+        assert!(fake.held.is_empty() && fake.events.len() == count, "{action:?}");
+        let is_all = count == receipt.delivery.events_planned;
+        assert_eq!(receipt.status == Status::Delivered, is_all, "{action:?}");
+        if !is_all {
+            let message = receipt.message.unwrap();
+            let told = "the keyboard focus went to 0x2a \"dialog\"";
+            assert!(message.contains(told) && message.contains("never repeat"), "{message}");
+        }
+    }
+}
+
+/// With a key that somebody presses meanwhile the next character would be another, or a shortcut.
+#[test]
+fn typing_stops_when_somebody_presses_a_key() {
+    let after_click = sequence([Action::click(at(1.0, 1.0)), Action::SelectAll]);
+    for (index, action, count) in [
+        (0, Action::type_text(text("abcd")), 2),
+        (1, Action::type_text(text("abcd")), 2),
+        (5, Action::type_text(text("abcd")), 6),
+        (7, Action::type_text(text("abcd")), 8),
+        (0, after_click, 3),
+    ] {
+        let mut fake = Fake::new(32, 24);
+        fake.fault = Some((index, Fault::Joins(KeyCode(99))));
+        let receipt = act(&mut fake, action.clone());
+        assert_eq!(receipt.delivery.delivered_count, count, "{index}: {action:?}");
+        assert_eq!(fake.held.keys, [KeyCode(99)], "what others press stays as it is");
+        let message = receipt.message.unwrap();
+        let told = message.contains("somebody else presses key 99; never repeat");
+        assert_eq!(told, count < receipt.delivery.events_planned && count != 3, "{message}");
+        assert!(message.contains("still held: key 99"), "{message}");
+    }
+}
+
+/// A program that keeps the input frozen lets a release show late.
+#[test]
+fn a_release_may_show_late() {
+    for (late, is_clean) in [(0, true), (900, true), (1100, false)] {
+        let mut fake = Fake::new(32, 24);
+        fake.fault = Some((2, Fault::ShowsLate(Duration::from_millis(late))));
+        let receipt = act(&mut fake, Action::click(at(1.0, 1.0)));
+        assert_eq!((receipt.status, receipt.delivery.released), (Status::Delivered, 1));
+        assert_eq!(receipt.held_after.unwrap().is_empty(), is_clean, "{late}");
+    }
+}
+
+/// Keys of a sequence go to where its click puts the focus; if it does not, they are not sent.
+#[test]
+fn a_click_before_may_bring_the_focus() {
+    let click = Action::click(at(1.0, 1.0));
+    let mut fake = Fake { has_focus: false, ..Fake::new(32, 24) };
+    let receipt = act(&mut fake, sequence([click, Action::type_text(text("ab"))]));
+    assert_eq!((receipt.status, receipt.delivery.delivered_count), (Status::Unknown, 3));
+    assert_eq!(receipt.sequence.unwrap().stop_reason, Some("focus_moved"));
+    assert_eq!(fake.typed, "");
+}
+
 #[test]
 fn the_message_of_a_partial_delivery_forbids_a_replay() {
     let mut fake = Fake::new(32, 24);
@@ -905,7 +1223,8 @@ fn a_release_that_fails_is_told() {
     let held = receipt.held_after.unwrap();
     assert_eq!((held.in_words().as_str(), held.verified), ("button left and key ctrl", true));
     let message = receipt.message.unwrap();
-    let told = "; still held: button left and key ctrl; see seechange doctor --release";
+    let told = "; still held: button left and key ctrl (a program may keep the input frozen, or \
+                somebody presses it); see seechange doctor --release";
     assert!(message.ends_with(told), "{message}");
 }
 
@@ -950,12 +1269,17 @@ impl Dice {
 #[test]
 fn ten_thousand_random_streams_leave_nothing_held() {
     let mut dice = Dice(0x5EE_C4A6E);
-    let actions = pressing();
+    let mut actions = pressing();
+    actions.extend(lending().into_iter().map(|(action, ..)| action));
+    actions.push(paste("Kites Won"));
     let mut partial = 0;
     for stream in 0..10_000 {
-        let mut fake = Fake::new(16, 12);
+        let mut fake = Fake { untypable: "éñßü🙂", ..Fake::new(16, 12) };
         let clock = fake.clock.clone();
         let cancel = Cancel::new();
+        if dice.roll(4) == 0 {
+            fake.focus_stays_for = dice.roll(30);
+        }
         fake.fault = random_fault(&mut dice, &cancel);
         let mut executor =
             Executor::new(&mut fake, clock, ExecutorOptions::default()).with_cancel(cancel);
@@ -968,6 +1292,7 @@ fn ten_thousand_random_streams_leave_nothing_held() {
         }
         drop(executor);
         assert!(fake.held.is_empty() && is_balanced(&fake.events), "stream {stream}");
+        assert_eq!(fake.lent, [], "stream {stream}");
     }
     assert!(partial > 1000, "only {partial} streams went wrong half-way");
 }
