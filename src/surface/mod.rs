@@ -1,5 +1,7 @@
 //! Things that can be seen and driven, one module and one cargo feature each.
 
+#[cfg(feature = "browser")]
+pub mod browser;
 #[cfg(feature = "demo")]
 pub mod demo;
 #[cfg(feature = "replay")]

@@ -20,8 +20,6 @@ mod record;
 mod store;
 
 use std::collections::{HashMap, VecDeque};
-use std::fs;
-use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -30,7 +28,7 @@ use serde::Deserialize;
 
 use crate::clock::{Cancel, Clock};
 use crate::error::{Error, Result, Shown};
-use crate::frame::{self, Frame};
+use crate::frame::{self, Frame, read_file};
 use crate::geometry::Rect;
 use crate::wait::{Capture, Geometry, Rest, Source};
 
@@ -234,7 +232,7 @@ fn in_one_line(error: Error) -> Error {
 }
 
 fn read_timeline(path: &Path) -> Result<TimelineFile> {
-    let bytes = read_bounded(path)?;
+    let bytes = read_file(path, MAX_TIMELINE_BYTES)?;
     let timeline: TimelineFile = serde_json::from_slice(&bytes)
         .map_err(|error| Error::file(format!("is no timeline: {error}")).with_source(error))?;
     if timeline.schema != SCHEMA {
@@ -242,20 +240,6 @@ fn read_timeline(path: &Path) -> Result<TimelineFile> {
         return Err(Error::file(format!("has the schema '{schema}', not '{SCHEMA}'")));
     }
     Ok(timeline)
-}
-
-/// The whole file, but never more than the limit, however long it says it is.
-fn read_bounded(path: &Path) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    fs::File::open(path)
-        .and_then(|file| file.take(MAX_TIMELINE_BYTES + 1).read_to_end(&mut bytes))
-        .map_err(|error| Error::io("cannot be read", error))?;
-    if bytes.len() as u64 > MAX_TIMELINE_BYTES {
-        return Err(Error::limit(format!(
-            "has more than the {MAX_TIMELINE_BYTES} bytes that are read"
-        )));
-    }
-    Ok(bytes)
 }
 
 /// The scale in frame pixels for one of the interface; 1 where none is written.
@@ -439,6 +423,7 @@ impl Source for Replay {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::symlink;
     use std::os::unix::net::UnixListener;
 
@@ -644,7 +629,7 @@ mod tests {
         file.set_len(MAX_TIMELINE_BYTES + 1).unwrap();
         let error = Recording::open(folder.path()).unwrap_err();
         assert_eq!(error.kind(), crate::error::ErrorKind::Limit, "{error}");
-        assert!(error.to_string().contains("67108864 bytes"), "{error}");
+        assert!(error.to_string().contains("more than the 67108864 that are read"), "{error}");
     }
 
     #[test]

@@ -26,11 +26,14 @@ use std::time::Duration;
 
 use xcap::{Monitor, Window, XCapResult};
 
-use crate::clock::Clock;
+use crate::clock::{Cancel, Clock};
 use crate::error::{Error, Result, Shown};
 use crate::frame::{Frame, PixelFormat};
 use crate::geometry::{Rect, Size};
 use crate::wait::{Capture, Geometry, Source};
+
+/// How long it may take to notice that a capture was cancelled.
+const CANCEL_NOTICE: Duration = Duration::from_millis(100);
 
 /// How long the first picture, or one asked for its size alone, may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -57,6 +60,8 @@ pub struct Screen {
     asked: u64,
     /// The size the caller knows of.
     size: Size,
+    /// Ends a capture that takes long.
+    cancel: Cancel,
 }
 
 /// What came of one request.
@@ -95,23 +100,39 @@ impl Screen {
             .spawn(worker)
             .map_err(|error| Error::surface("no thread for captures").with_source(error))?;
         let size = Size::new(1, 1)?;
-        let mut screen = Self { clock: clock.clone(), requests, answers, asked: 0, size };
+        let mut screen = Self {
+            clock: clock.clone(),
+            requests,
+            answers,
+            asked: 0,
+            size,
+            cancel: Cancel::never(),
+        };
         screen.geometry()?;
         Ok(screen)
     }
 
     /// A picture asked for now; `None` when it did not come in time.
     fn ask(&mut self, give_up: Duration) -> Result<Option<Answer>> {
+        self.ask_unless(&Cancel::never(), give_up)
+    }
+
+    /// The same, given up when `cancel` is thrown.
+    fn ask_unless(&mut self, cancel: &Cancel, give_up: Duration) -> Result<Option<Answer>> {
         self.asked += 1;
         // A thread that has ended says why in its last answer.
         let is_asked = self.requests.send(self.asked).is_ok();
         loop {
             let left = give_up.saturating_sub(self.clock.now());
-            match self.answers.recv_timeout(left) {
+            match self.answers.recv_timeout(left.min(CANCEL_NOTICE)) {
                 Ok((number, answer)) if number == self.asked => return Ok(Some(answer)),
                 // Of a request that was given up.
                 Ok(_) => {}
-                Err(RecvTimeoutError::Timeout) if is_asked => return Ok(None),
+                Err(RecvTimeoutError::Timeout) if is_asked => {
+                    if left <= CANCEL_NOTICE || cancel.is_cancelled() {
+                        return Ok(None);
+                    }
+                }
                 Err(_) => return Err(Error::surface("the screen cannot be captured any more")),
             }
         }
@@ -142,7 +163,8 @@ impl Source for Screen {
         give_up: Duration,
         frame: &mut Frame,
     ) -> Result<Capture> {
-        let shot = match self.ask(give_up)? {
+        let cancel = self.cancel.clone();
+        let shot = match self.ask_unless(&cancel, give_up)? {
             Some(Answer::Shot(shot)) => shot.frame,
             Some(Answer::Failed(message)) => return Ok(Capture::Failed(message)),
             Some(Answer::Gone(error)) => return Err(error),
@@ -154,6 +176,10 @@ impl Source for Screen {
             None => *frame = shot,
         }
         Ok(Capture::Taken { id: self.asked })
+    }
+
+    fn heed(&mut self, cancel: &Cancel) {
+        self.cancel = cancel.clone();
     }
 }
 

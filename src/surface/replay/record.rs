@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::{Cancel, Clock};
@@ -207,6 +208,7 @@ pub fn record(
     let geometry = source.geometry()?;
     options.check(geometry)?;
     let mut recorder = Recorder::open(folder, geometry.scale, options.max_bytes, clock)?;
+    source.heed(cancel);
     source.watch_damage()?;
     let mut looks = Looks::new(options, clock);
     let mut frame = Frame::filled(geometry.size, PixelFormat::Rgba, [0; 4]);
@@ -321,7 +323,7 @@ struct Recorder {
     folder: PathBuf,
     store: Store,
     /// The picture that was stored last.
-    last: Option<Frame>,
+    last: Option<Arc<Frame>>,
     failure: Option<String>,
     progress: Progress,
 }
@@ -356,12 +358,13 @@ impl Recorder {
         if let Capture::Failed(reason) = capture {
             self.failure = Some(reason.clone());
         }
-        let is_picture = matches!(view, View::Picture(_));
+        let picture = match &view {
+            View::Picture(picture) => Some(Arc::clone(picture)),
+            View::Same | View::Hang | View::Fail => None,
+        };
         let cost = ended.saturating_sub(began);
         let is_kept = self.store.push(Look { at: began, cost, id, view, damage });
-        if is_picture && is_kept {
-            self.remember(frame);
-        }
+        self.last = picture.filter(|_| is_kept).or(self.last.take());
         self.progress.length = ended;
         self.progress.looks += 1;
         self.progress.without_picture += u32::from(id.is_none());
@@ -372,14 +375,7 @@ impl Recorder {
     fn view(&self, frame: &Frame) -> View {
         match &self.last {
             Some(last) if shows_the_same(last, frame) => View::Same,
-            _ => View::Picture(frame.clone()),
-        }
-    }
-
-    fn remember(&mut self, frame: &Frame) {
-        match &mut self.last {
-            Some(last) => last.copy_from(frame.as_ref()),
-            None => self.last = Some(frame.clone()),
+            _ => View::Picture(Arc::new(frame.clone())),
         }
     }
 

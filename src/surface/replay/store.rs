@@ -6,8 +6,9 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::hash::Hasher as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -17,7 +18,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::error::{Error, Result, Shown};
-use crate::frame::{Frame, encode_png, write_new};
+use crate::frame::{Frame, encode_png, write_whole};
 use crate::geometry::Rect;
 
 use super::{MAX_TIMELINE_BYTES, SCHEMA};
@@ -59,7 +60,7 @@ pub(super) struct Look {
 #[derive(Debug)]
 pub(super) enum View {
     /// Another picture than the last one.
-    Picture(Frame),
+    Picture(Arc<Frame>),
     /// The last picture.
     Same,
     /// Nothing: no answer came.
@@ -245,6 +246,8 @@ struct Writer {
     /// The bytes of the pictures alone.
     picture_bytes: u64,
     saved_at: Option<Duration>,
+    /// Keeps other recorders out of the folder.
+    claim: Option<File>,
 }
 
 #[derive(Serialize)]
@@ -289,6 +292,7 @@ impl Writer {
             damage: Lines::default(),
             picture_bytes: 0,
             saved_at: None,
+            claim: None,
         }
     }
 
@@ -349,7 +353,7 @@ impl Writer {
             };
         }
         if self.stored.pictures == 0 {
-            begin(&self.folder)?;
+            self.claim = Some(begin(&self.folder)?);
         }
         let name = format!("{:04}.png", self.stored.pictures);
         write_whole(&self.folder.join(&name), &png)?;
@@ -417,13 +421,13 @@ impl Lines {
     }
 }
 
-/// Makes the folder, marks it, and removes an earlier recording from it: the timeline first, so
+/// Makes the folder, claims it, and removes an earlier recording from it: the timeline first, so
 /// that no timeline ever names pictures of another recording.
-fn begin(folder: &Path) -> Result<()> {
+fn begin(folder: &Path) -> Result<File> {
     let cannot = |error| Error::io(format!("{}: cannot be recorded into", folder.display()), error);
     fs::create_dir_all(folder).map_err(cannot)?;
     check_folder(folder)?;
-    write_new(&folder.join(MARK), MARK_TEXT.as_bytes()).map_err(cannot)?;
+    let claim = claim(folder)?;
     let mut earlier = Vec::new();
     for entry in fs::read_dir(folder).map_err(cannot)? {
         let name = entry.map_err(cannot)?.file_name();
@@ -433,19 +437,27 @@ fn begin(folder: &Path) -> Result<()> {
     for name in earlier {
         fs::remove_file(folder.join(name)).map_err(cannot)?;
     }
-    Ok(())
+    Ok(claim)
 }
 
-/// Writes a file whole or not at all; what stood there is then still there.
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    let part = PathBuf::from(part);
-    write_new(&part, bytes).and_then(|()| fs::rename(&part, path)).map_err(|error| {
-        // The error that matters is the one above; a part file that stays is harmless.
-        drop(fs::remove_file(&part));
-        Error::io(format!("{}: cannot be written", path.display()), error)
-    })
+/// Marks the folder and locks the mark: two recorders would replace each other's pictures. The
+/// lock ends with the file, however this process ends.
+fn claim(folder: &Path) -> Result<File> {
+    let (path, shown) = (folder.join(MARK), folder.display());
+    let cannot = |error| Error::io(format!("{shown}: cannot be recorded into"), error);
+    let mark = match File::create_new(&path) {
+        Ok(mut mark) => mark.write_all(MARK_TEXT.as_bytes()).map(|()| mark),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => File::open(&path),
+        Err(error) => Err(error),
+    };
+    let mark = mark.map_err(cannot)?;
+    match mark.try_lock() {
+        Ok(()) => Ok(mark),
+        Err(TryLockError::Error(error)) => Err(cannot(error)),
+        Err(TryLockError::WouldBlock) => Err(Error::usage(format!(
+            "{shown}: another recorder is writing into it; name another folder"
+        ))),
+    }
 }
 
 /// 128 bits of what a frame shows: two pictures that share them are not to be expected.
@@ -494,11 +506,11 @@ mod tests {
             at: Duration::from_millis(at),
             cost: Duration::from_micros(1500),
             id: Some(at),
-            view: View::Picture(Frame::filled(
+            view: View::Picture(Arc::new(Frame::filled(
                 Size::new(4, 4).unwrap(),
                 PixelFormat::Bgrx,
                 [grey, 0, 0, 0],
-            )),
+            ))),
             damage: vec![Rect::new(1, 2, 3, 4).unwrap()],
         };
         assert!(store.push(look(0, 1)));
@@ -524,6 +536,19 @@ mod tests {
             format!("{}]}}", damage(200)),
         ];
         assert_eq!(text.lines().collect::<Vec<_>>(), lines);
+    }
+
+    #[test]
+    fn two_recorders_do_not_share_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = begin(folder.path()).unwrap();
+        fs::write(folder.path().join("0000.png"), "the first one's").unwrap();
+        let error = begin(folder.path()).unwrap_err().to_string();
+        assert!(error.ends_with("another recorder is writing into it; name another folder"));
+        assert!(folder.path().join("0000.png").exists(), "what the first wrote stays");
+        drop(first);
+        drop(begin(folder.path()).unwrap());
+        assert!(!folder.path().join("0000.png").exists(), "an earlier recording is replaced");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use x11rb::connection::SequenceNumber;
+use x11rb::connection::{Connection as _, SequenceNumber};
 use x11rb::protocol::damage::{self, ConnectionExt as _, ReportLevel};
 
 use crate::clock::{Cancel, Clock};
@@ -43,6 +43,21 @@ impl Drawn {
     }
 }
 
+/// Makes the server tell what is drawn on a drawable; `None` where it has not the extension.
+pub(super) fn create(
+    link: &Link,
+    drawable: u32,
+    level: ReportLevel,
+) -> Result<Option<u32>, Trouble> {
+    if !link.has(damage::X11_EXTENSION_NAME)? {
+        return Ok(None);
+    }
+    link.reply(link.conn.damage_query_version(VERSION.0, VERSION.1)?)?;
+    let id = link.conn.generate_id()?;
+    link.check(link.conn.damage_create(id, drawable, level)?)?;
+    Ok(Some(id))
+}
+
 /// The damage of one drawable.
 pub(super) struct Watch {
     damage: u32,
@@ -55,16 +70,8 @@ pub(super) struct Watch {
 impl Watch {
     /// Starts to watch; `None` where the server has not the extension.
     pub(super) fn start(link: &Link, drawable: u32) -> Result<Option<Self>, Trouble> {
-        use x11rb::connection::Connection as _;
-
-        if !link.has(damage::X11_EXTENSION_NAME)? {
-            return Ok(None);
-        }
-        link.reply(link.conn.damage_query_version(VERSION.0, VERSION.1)?)?;
-        let id = link.conn.generate_id()?;
-        let level = ReportLevel::DELTA_RECTANGLES;
-        link.check(link.conn.damage_create(id, drawable, level)?)?;
-        Ok(Some(Self { damage: id, seen: 0, arming: 0 }))
+        let damage = create(link, drawable, ReportLevel::DELTA_RECTANGLES)?;
+        Ok(damage.map(|damage| Self { damage, seen: 0, arming: 0 }))
     }
 
     /// To be told anew of what is drawn from here on. Goes out with the request that follows.
@@ -91,11 +98,13 @@ impl Watch {
     ) -> Result<Rest, Trouble> {
         loop {
             link.receive()?;
-            let is_news = |drawn: Drawn| self.is_unseen(drawn) && concerns(drawn.rect);
+            let is_news = |drawn: &Drawn| self.is_unseen(*drawn) && concerns(drawn.rect);
+            // Each box is told, not only the first: a recording keeps them all.
+            let news = link.take_drawn().iter().filter(|drawn| is_news(drawn)).count();
             let now = clock.now();
             if cancel.is_cancelled() {
                 return Ok(Rest::Cancelled);
-            } else if link.take_drawn().into_iter().any(is_news) {
+            } else if news > 0 {
                 return Ok(Rest::Damaged);
             } else if now >= until {
                 return Ok(Rest::Elapsed);

@@ -7,8 +7,9 @@ use crate::act::{Button, Held};
 use crate::error::{Result, Shown};
 use crate::geometry::Size;
 
-use super::link::Trouble;
-use super::{Window, X11, input, windows};
+use super::link::{Link, Trouble};
+use super::windows::Atoms;
+use super::{Window, X11, input, loan, turn, windows};
 
 /// What was found out about a display.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +45,10 @@ pub struct Diagnosis {
     pub held: Held,
     /// The names of what is pressed: buttons as `left button`, then keys.
     pub held_names: Vec<String>,
+    /// How many keys a program that was killed left lent to characters of its text.
+    pub left_lent: usize,
+    /// The program that is sending input now, if there is one: `pid 71 (seechange), for 3.2 s`.
+    pub acting: Option<String>,
 }
 
 /// An extension of the X server.
@@ -105,6 +110,13 @@ impl Diagnosis {
         if !self.held_names.is_empty() {
             let names = self.held_names.join(", ");
             findings.push(format!("{names} held down: seechange doctor --release lets go"));
+        }
+        if self.left_lent > 0 {
+            findings.push(format!(
+                "{} still lent to characters of a text that was cut short: the next action makes \
+                 them mean nothing again, or seechange doctor --release",
+                lent_keys(self.left_lent)
+            ));
         }
         findings
     }
@@ -170,7 +182,21 @@ fn examine(x11: &mut X11, held: Held, held_names: Vec<String>) -> Result<Diagnos
         caps_lock,
         held,
         held_names,
+        left_lent: left_lent(link, atoms)?,
+        acting: turn::owner(link, atoms)?,
     })
+}
+
+/// Those noted as lent while nobody is typing.
+pub(super) fn left_lent(link: &Link, atoms: &Atoms) -> Result<usize, Trouble> {
+    match turn::owner(link, atoms)? {
+        Some(_) => Ok(0),
+        None => loan::noted(link, atoms),
+    }
+}
+
+fn lent_keys(count: usize) -> String {
+    if count == 1 { "1 key is".to_owned() } else { format!("{count} keys are") }
 }
 
 fn extensions(x11: &X11) -> Result<Vec<Extension>, Trouble> {

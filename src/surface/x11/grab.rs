@@ -159,6 +159,8 @@ impl Grabber {
 
     /// Fills the frame if the surface still is as expected.
     fn look(&mut self, link: &Link, area: Rect, frame: &mut Frame) -> Result<Look, Trouble> {
+        // Before the memory is held: where in it the picture goes depends on where it is copied to.
+        frame.reshape(area.size(), PixelFormat::Bgrx);
         self.segment.hold(link, area.size(), frame.data())?;
         let shot = match self.view {
             View::Display { root } => Some(self.shoot_display(link, root, area)?),
@@ -171,7 +173,6 @@ impl Grabber {
         if size != self.size {
             return Ok(Look::Resized(size));
         }
-        frame.reshape(area.size(), PixelFormat::Bgrx);
         match self.segment.fill(link, image, frame.data_mut()) {
             Err(Trouble::Refused(_)) if !self.view.is_shown(link)? => Ok(Look::Hidden),
             filled => filled.map(|()| Look::Taken),

@@ -2,7 +2,7 @@
 
 use xkeysym::Keysym;
 
-use crate::act::{KeyCode, Stroke};
+use crate::act::{KeyCode, Loan, Stroke};
 
 /// The first and last key of the number pad. Its digits depend on the Num Lock, so text never
 /// goes through it.
@@ -17,6 +17,7 @@ const NAMES: &[(&str, Keysym)] = &[
     ("space", Keysym::space),
     ("backspace", Keysym::BackSpace),
     ("delete", Keysym::Delete),
+    ("insert", Keysym::Insert),
     ("left", Keysym::Left),
     ("right", Keysym::Right),
     ("up", Keysym::Up),
@@ -149,6 +150,39 @@ impl Keymap {
         Some(vec![dead, space])
     }
 
+    /// The keys that mean nothing and could be lent to `characters`, one each, as far as they reach
+    /// and up to a character that no key can type.
+    pub(super) fn loans(&self, characters: &[char], state: State) -> Vec<Loan> {
+        let typable = characters.iter().take_while(|character| !character.is_control());
+        let loan = |(&character, key)| {
+            let modifiers = self.shift_against_lock(character, state)?;
+            Some(Loan { character, stroke: Stroke { modifiers, key } })
+        };
+        typable.zip(self.spare()).map_while(loan).collect()
+    }
+
+    /// Caps Lock turns a small letter into its capital, and shift turns that back.
+    fn shift_against_lock(&self, character: char, state: State) -> Option<Vec<KeyCode>> {
+        let symbol = Keysym::from_char(character);
+        if !state.caps_lock() || capital(symbol) == symbol {
+            return Some(Vec::new());
+        }
+        Some(vec![self.key_with(Keysym::Shift_L, state.group)?])
+    }
+
+    /// Keys without a symbol, those with the most neighbours of the kind first: neighbours change
+    /// their meaning in one request.
+    fn spare(&self) -> Vec<KeyCode> {
+        let is_spare = |(code, key): &(KeyCode, &Key)| {
+            key.symbols.iter().all(|symbol| *symbol == Keysym::NoSymbol)
+                && !self.modifiers.iter().any(|(known, bits)| known == code && *bits != 0)
+        };
+        let spare: Vec<KeyCode> = self.keys().filter(is_spare).map(|(code, _)| code).collect();
+        let mut runs: Vec<&[KeyCode]> = spare.chunk_by(|one, next| one.0 + 1 == next.0).collect();
+        runs.sort_by_key(|run| std::cmp::Reverse(run.len()));
+        runs.concat()
+    }
+
     /// The keys that bring forth a symbol, with as few modifiers as can be.
     fn stroke(&self, state: State, is_it: impl Fn(Keysym) -> bool) -> Option<Stroke> {
         self.chords(state.group).into_iter().find_map(|(modifiers, bits)| {
@@ -250,7 +284,7 @@ fn typed(symbol: Keysym) -> Option<char> {
     symbol.key_char().filter(|character| !on_keypad && !character.is_control())
 }
 
-fn capital(symbol: Keysym) -> Keysym {
+pub(super) fn capital(symbol: Keysym) -> Keysym {
     let mut upper = typed(symbol).into_iter().flat_map(char::to_uppercase);
     match (upper.next(), upper.next()) {
         (Some(upper), None) => Keysym::from_char(upper),
@@ -385,6 +419,27 @@ mod tests {
             let strokes = german().strokes(character, State { group, modifiers: 0 });
             let last = strokes.map(|strokes| strokes[0].key.0);
             assert_eq!(last, key, "{character} in group {group}");
+        }
+    }
+
+    #[test]
+    fn keys_that_mean_nothing_are_lent_to_what_the_layout_lacks() {
+        let map = german();
+        let locked = State { group: 0, modifiers: LOCK };
+        let shift = vec![KeyCode(15)];
+        for (characters, state, loans) in [
+            (&['ж', '你'][..], State::default(), vec![('ж', vec![])]),
+            (&['ж'], locked, vec![('ж', shift)]),
+            (&['Ж'], locked, vec![('Ж', vec![])]),
+            (&['你'], locked, vec![('你', vec![])]),
+            (&['\u{7}', 'ж'], State::default(), vec![]),
+        ] {
+            let stroke = |modifiers| Stroke { modifiers, key: KeyCode(22) };
+            let loans: Vec<Loan> = loans
+                .into_iter()
+                .map(|(character, modifiers)| Loan { character, stroke: stroke(modifiers) })
+                .collect();
+            assert_eq!(map.loans(characters, state), loans, "{characters:?}");
         }
     }
 

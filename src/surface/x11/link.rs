@@ -8,7 +8,8 @@
 
 use std::cell::{Cell, RefCell};
 use std::io::{Error as IoError, ErrorKind as IoErrorKind, IoSlice, Result as IoResult};
-use std::os::fd::AsFd as _;
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -18,7 +19,9 @@ use x11rb::connection::{Connection as _, RequestConnection, SequenceNumber};
 use x11rb::cookie::{Cookie, VoidCookie};
 use x11rb::errors::{ConnectError, ConnectionError, ReplyError, ReplyOrIdError};
 use x11rb::protocol::shm::ConnectionExt as _;
-use x11rb::protocol::xproto::Screen;
+use x11rb::protocol::xproto::{
+    AtomEnum, ConnectionExt as _, CreateWindowAux, EventMask, PropMode, Screen, WindowClass,
+};
 use x11rb::protocol::{ErrorKind, Event};
 use x11rb::reexports::x11rb_protocol::parse_display::{
     ConnectAddress, ParsedDisplay, parse_display,
@@ -38,6 +41,9 @@ pub(super) const ANSWER_LIMIT: Duration = Duration::from_secs(3);
 
 /// How long it is waited again for a display that already left a request unanswered.
 const SECOND_LIMIT: Duration = Duration::from_millis(500);
+
+/// How long what the server tells may lie unread while it is waited for.
+const TOLD_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Boxes kept of what was drawn.
 const MOST_DRAWN: usize = 256;
@@ -140,6 +146,14 @@ pub(super) struct Link {
     /// What the server told unasked, kept for those it is for.
     drawn: RefCell<Vec<Drawn>>,
     has_new_layout: Cell<bool>,
+    /// A window of this program's own that nobody sees, once there is one.
+    own_window: Cell<Option<u32>>,
+    /// When the server says something was written on that window, by its own clock.
+    written_at: Cell<Option<u32>>,
+    /// The time in the last ping that a program answered.
+    pong: Cell<Option<u32>>,
+    /// The last request that the server is known to have carried out.
+    checked: Cell<SequenceNumber>,
 }
 
 impl Link {
@@ -166,6 +180,10 @@ impl Link {
             takes_files: Cell::new(false),
             drawn: RefCell::default(),
             has_new_layout: Cell::new(false),
+            own_window: Cell::new(None),
+            written_at: Cell::new(None),
+            pong: Cell::new(None),
+            checked: Cell::new(0),
         })
     }
 
@@ -200,8 +218,20 @@ impl Link {
     }
 
     /// Sets the instant at which waiting for what follows ends, and waits for what is still owed.
-    pub(super) fn until(&self, give_up: Duration) -> Result<(), Trouble> {
-        *self.conn.stream().give_up() = give_up;
+    fn until(&self, give_up: Duration) -> Result<(), Trouble> {
+        self.set_limit(give_up, false)
+    }
+
+    /// The same, and what was asked to be [heeded](Self::heed) ends the waiting too. Only a capture
+    /// is given up like that: what is held must be let go of all the more when it is cancelled.
+    pub(super) fn until_or_cancelled(&self, give_up: Duration) -> Result<(), Trouble> {
+        self.set_limit(give_up, true)
+    }
+
+    fn set_limit(&self, give_up: Duration, heeds: bool) -> Result<(), Trouble> {
+        let wire = self.conn.stream();
+        *wire.give_up() = give_up;
+        wire.heeds.store(heeds, Ordering::Relaxed);
         let Some(sequence) = self.owed.get() else { return Ok(()) };
         match self.conn.check_for_raw_error(sequence) {
             Ok(_) => self.owed.set(None),
@@ -210,7 +240,7 @@ impl Link {
         Ok(())
     }
 
-    /// From now on waiting for an answer also ends when `cancel` is thrown.
+    /// From now on waiting for a capture also ends when `cancel` is thrown.
     pub(super) fn heed(&self, cancel: &Cancel) {
         let wire = self.conn.stream();
         *wire.cancel.lock().unwrap_or_else(PoisonError::into_inner) = cancel.clone();
@@ -264,10 +294,77 @@ impl Link {
                 Event::XkbMapNotify(_)
                 | Event::XkbNewKeyboardNotify(_)
                 | Event::MappingNotify(_) => self.has_new_layout.set(true),
+                Event::PropertyNotify(event) if Some(event.window) == self.own_window.get() => {
+                    self.written_at.set(Some(event.time));
+                }
+                // Of messages to the root only the answers to pings are 32 bits wide, with the time
+                // of the ping second.
+                Event::ClientMessage(event)
+                    if event.window == self.root() && event.format == 32 =>
+                {
+                    self.pong.set(Some(event.data.as_data32()[1]));
+                }
                 _ => {}
             }
         }
         Ok(())
+    }
+
+    /// The time by the clock everything here waits by.
+    pub(super) fn now(&self) -> Duration {
+        self.conn.stream().clock.now()
+    }
+
+    /// Takes in what the server tells until `ask` finds its answer in it, or until `limit` is over.
+    pub(super) fn until_told<T>(
+        &self,
+        limit: Duration,
+        mut ask: impl FnMut() -> Option<T>,
+    ) -> Result<Option<T>, Trouble> {
+        let give_up = self.now().saturating_add(limit);
+        loop {
+            self.receive()?;
+            let left = give_up.saturating_sub(self.now());
+            match ask() {
+                None if left > Duration::ZERO => self.listen(left.min(TOLD_INTERVAL))?,
+                answer => return Ok(answer),
+            }
+        }
+    }
+
+    /// A window of this program's own, to own selections with and to be told things on.
+    pub(super) fn own_window(&self) -> Result<u32, Trouble> {
+        if let Some(window) = self.own_window.get() {
+            return Ok(window);
+        }
+        let window = self.conn.generate_id()?;
+        let look =
+            CreateWindowAux::new().override_redirect(1).event_mask(EventMask::PROPERTY_CHANGE);
+        let (root, class) = (self.root(), WindowClass::INPUT_ONLY);
+        self.check(self.conn.create_window(0, window, root, -1, -1, 1, 1, 0, class, 0, &look)?)?;
+        self.own_window.set(Some(window));
+        Ok(window)
+    }
+
+    /// The time by the server's clock, in milliseconds.
+    pub(super) fn server_time(&self) -> Result<u32, Trouble> {
+        let (window, name) = (self.own_window()?, u32::from(AtomEnum::WM_NAME));
+        self.written_at.set(None);
+        let kind = u32::from(AtomEnum::STRING);
+        let written = self.conn.change_property(PropMode::APPEND, window, name, kind, 8, 0, &[])?;
+        self.check(written)?;
+        let time = self.until_told(ANSWER_LIMIT, || self.written_at.get())?;
+        time.ok_or(Trouble::Stalled)
+    }
+
+    /// The time in the last ping that was answered since this was last asked.
+    pub(super) fn take_pong(&self) -> Option<u32> {
+        self.pong.take()
+    }
+
+    /// The last request that the server is known to have carried out.
+    pub(super) fn checked(&self) -> SequenceNumber {
+        self.checked.get()
     }
 
     /// Of more than anybody asks for one by one, one box around the rest will do.
@@ -296,10 +393,19 @@ impl Link {
     /// Waits for at most `limit` until the server tells anything.
     pub(super) fn listen(&self, limit: Duration) -> Result<(), Trouble> {
         self.conn.flush()?;
-        let mut fds = [PollFd::new(&self.conn.stream().socket, PollFlags::IN)];
-        let limit = Timespec::try_from(limit).map_err(|_| Trouble::Stalled)?;
-        match poll(&mut fds, Some(&limit)) {
-            // A signal ends it early: whoever rests looks at the time again.
+        // A signal ends it early: whoever rests looks at the time again.
+        let waited = self.conn.stream().wait(PollFlags::IN, limit);
+        waited.map(|_| ()).map_err(|error| ConnectionError::from(error).into())
+    }
+
+    /// Waits for at most `limit` until the server tells anything, or there is something to read
+    /// from another end.
+    pub(super) fn listen_or(&self, other: impl AsFd, limit: Duration) -> Result<(), Trouble> {
+        self.conn.flush()?;
+        let socket = &self.conn.stream().socket;
+        let mut fds = [PollFd::new(socket, PollFlags::IN), PollFd::new(&other, PollFlags::IN)];
+        let limit = Timespec::try_from(limit).map_err(|_| IoError::from(IoErrorKind::InvalidInput));
+        match poll(&mut fds, Some(&limit.map_err(ConnectionError::from)?)) {
             Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(error) => Err(ConnectionError::from(IoError::from(error)).into()),
         }
@@ -317,7 +423,9 @@ impl Link {
     /// Waits until the display has carried out a request that has no reply.
     pub(super) fn check(&self, cookie: VoidCookie<'_, Connection>) -> Result<(), Trouble> {
         let sequence = cookie.sequence_number();
-        cookie.check().map_err(|error| self.remember(sequence, error.into()))
+        cookie.check().map_err(|error| self.remember(sequence, error.into()))?;
+        self.checked.set(sequence);
+        Ok(())
     }
 
     fn remember(&self, sequence: SequenceNumber, trouble: Trouble) -> Trouble {
@@ -380,8 +488,10 @@ pub(super) struct Wire {
     is_local: bool,
     clock: Clock,
     give_up: Mutex<Duration>,
-    /// Whoever waits for an answer stops waiting when this is thrown.
+    /// Whoever waits for a capture stops waiting when this is thrown.
     cancel: Mutex<Cancel>,
+    /// Whether it is a capture that is waited for.
+    heeds: AtomicBool,
 }
 
 /// How long it may take to notice that a wait for an answer was cancelled.
@@ -396,6 +506,7 @@ impl Wire {
             clock: clock.clone(),
             give_up: Mutex::new(give_up),
             cancel: Mutex::new(Cancel::never()),
+            heeds: AtomicBool::new(false),
         }
     }
 
@@ -404,24 +515,32 @@ impl Wire {
     }
 
     fn is_cancelled(&self) -> bool {
-        self.cancel.lock().unwrap_or_else(PoisonError::into_inner).is_cancelled()
+        self.heeds.load(Ordering::Relaxed)
+            && self.cancel.lock().unwrap_or_else(PoisonError::into_inner).is_cancelled()
+    }
+
+    /// Waits for at most `limit`; says whether the socket is ready. A signal ends it early.
+    fn wait(&self, flags: PollFlags, limit: Duration) -> IoResult<bool> {
+        let mut fds = [PollFd::new(&self.socket, flags)];
+        let limit = Timespec::try_from(limit).map_err(|_| IoErrorKind::InvalidInput)?;
+        match poll(&mut fds, Some(&limit)) {
+            Ok(ready) => Ok(ready > 0),
+            Err(Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
 impl Stream for Wire {
     fn poll(&self, mode: PollMode) -> IoResult<()> {
         let give_up = *self.give_up();
-        let mut fds = [PollFd::new(&self.socket, flags(mode))];
         loop {
             let left = give_up.saturating_sub(self.clock.now()).min(LONGEST_WAIT);
-            let slice = left.min(CANCEL_NOTICE);
-            let slice = Timespec::try_from(slice).map_err(|_| IoErrorKind::InvalidInput)?;
-            match poll(&mut fds, Some(&slice)) {
-                Ok(0) if left > CANCEL_NOTICE && !self.is_cancelled() => {}
-                Ok(0) => return Err(no_answer(mode)),
-                Ok(_) => return Ok(()),
-                Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
+            if self.wait(flags(mode), left.min(CANCEL_NOTICE))? {
+                return Ok(());
+            }
+            if give_up <= self.clock.now() || self.is_cancelled() {
+                return Err(no_answer(mode));
             }
         }
     }

@@ -22,13 +22,17 @@
 //! # Ok::<(), seechange::Error>(())
 //! ```
 
+mod clipboard;
 mod damage;
 mod doctor;
+mod focus;
 mod grab;
 mod input;
 mod keymap;
 mod link;
+mod loan;
 mod text;
+mod turn;
 mod windows;
 
 pub use doctor::{Diagnosis, Extension};
@@ -38,18 +42,20 @@ use std::time::Duration;
 
 use x11rb::protocol::xtest;
 
-use crate::act::{Driver, Held, InputEvent, KeyCode, Stroke};
+use crate::act::{self, Driver, Focus, Held, InputEvent, KeyCode, Loan, Stroke};
 use crate::clock::{Cancel, Clock};
 use crate::error::{Error, Result};
 use crate::frame::Frame;
 use crate::geometry::{Point, Rect};
 use crate::wait::{Capture, Geometry, Rest, Source};
 
+use clipboard::Clipboard;
 use damage::Watch;
 use grab::Grabber;
 use input::{Buttons, Keyboard};
 use keymap::State;
 use link::{Link, Trouble};
+use loan::Lending;
 use windows::{Atoms, Place};
 
 /// How long a release that was accepted may take to show in the state of the server, and how often
@@ -83,6 +89,10 @@ pub struct X11 {
     has_xtest: bool,
     /// What was released here and not yet seen to be up.
     letting_go: Held,
+    lending: Lending,
+    focus: focus::Known,
+    /// Once something was pasted.
+    clipboard: Option<Clipboard>,
 }
 
 impl X11 {
@@ -131,6 +141,9 @@ impl X11 {
             buttons: Buttons::default(),
             has_xtest,
             letting_go: Held::default(),
+            lending: Lending::default(),
+            focus: focus::Known::default(),
+            clipboard: None,
         })
     }
 
@@ -178,11 +191,25 @@ impl X11 {
         Ok(doctor::names(self, &held))
     }
 
-    /// Lets go of every key and button that is down, whoever pressed it, and says which they were.
+    /// How many keys an action of a program that was killed left lent to characters of its text,
+    /// as its note on the display says. While a program is typing they are its own, and in use.
+    ///
+    /// # Errors
+    /// When the display does not answer.
+    pub fn keys_left_lent(&mut self) -> Result<usize> {
+        self.link.soon()?;
+        Ok(doctor::left_lent(&self.link, &self.atoms)?)
+    }
+
+    /// Lets go of every key and button that is down, whoever pressed it, and says which they were;
+    /// keys that are [left lent](Self::keys_left_lent) mean nothing again.
     ///
     /// # Errors
     /// When the display does not answer, or something is down all the same.
     pub fn release_all(&mut self) -> Result<Held> {
+        if self.keys_left_lent()? > 0 {
+            loan::reclaim(&self.link, &self.atoms)?;
+        }
         let held = self.held()?;
         let buttons = held.buttons.iter().map(|&button| InputEvent::Button { button, down: false });
         let keys = held.keys.iter().map(|&code| InputEvent::Key { code, down: false });
@@ -196,7 +223,8 @@ impl X11 {
             let names = doctor::names(self, &still).join(", ");
             let told = trouble.map_or_else(String::new, |error| format!(" ({error})"));
             return Err(Error::surface(format!(
-                "{names} is still down after its release: is it held on the real device?{told}"
+                "{names} is still down after its release: is it held on the real device, or does a \
+                 program keep the input frozen, such as a window manager that hangs?{told}"
             )));
         }
         Ok(held)
@@ -305,7 +333,7 @@ impl Source for X11 {
         give_up: Duration,
         frame: &mut Frame,
     ) -> Result<Capture> {
-        let taken = self.link.until(give_up).and_then(|()| self.grab(region, frame));
+        let taken = self.link.until_or_cancelled(give_up).and_then(|()| self.grab(region, frame));
         match taken {
             Ok(capture) => Ok(capture),
             Err(Trouble::Stalled) => Ok(Capture::Stalled),
@@ -393,6 +421,76 @@ impl Driver for X11 {
         Ok(map.strokes(character, state))
     }
 
+    fn loans(&mut self, characters: &[char]) -> Result<Vec<Loan>> {
+        self.takes_input()?;
+        self.link.soon()?;
+        let (map, state) = self.keyboard.layout(&self.link)?;
+        Ok(map.loans(characters, state))
+    }
+
+    fn lend_keys(&mut self, loans: &[Loan]) -> Result<()> {
+        self.link.soon()?;
+        Ok(self.lending.lend(&self.link, &self.atoms, loans)?)
+    }
+
+    /// To a display that does not answer it is left, and takes effect when it runs again; that it
+    /// did cannot be said.
+    fn return_keys(&mut self) -> Result<()> {
+        if !self.lending.is_empty() && self.link.is_silent() {
+            self.lending.leave(&self.link, &self.atoms)?;
+            return Err(Trouble::Stalled.into());
+        }
+        self.link.soon()?;
+        Ok(self.lending.take_back(&self.link, &self.atoms)?)
+    }
+
+    fn has_clipboard(&self) -> bool {
+        true
+    }
+
+    fn offer_text(&mut self, text: &str) -> Result<()> {
+        self.link.soon()?;
+        let clipboard = match self.clipboard.take() {
+            Some(clipboard) => clipboard,
+            None => Clipboard::start(self.link.name(), &self.clock)?,
+        };
+        self.clipboard.insert(clipboard).offer(&self.link, &self.atoms, text)
+    }
+
+    fn text_taken(&mut self, until: Duration) -> Result<bool> {
+        let limit = until.saturating_sub(self.clock.now());
+        self.clipboard.as_mut().map_or(Ok(false), |clipboard| clipboard.is_taken(limit))
+    }
+
+    fn restore_clipboard(&mut self) -> Result<act::Clipboard> {
+        match &mut self.clipboard {
+            Some(clipboard) => clipboard.restore(),
+            None => Ok(act::Clipboard { restored: true, note: None }),
+        }
+    }
+
+    fn focus(&mut self) -> Result<Option<Focus>> {
+        self.link.soon()?;
+        let surface = self.window.as_ref().map(|window| window.id);
+        let focus = self.focus.ask(&self.link, &self.atoms, surface);
+        Ok(Some(focus.map_err(|trouble| self.explain(trouble))?))
+    }
+
+    /// What a process that was killed left lent is taken back here: nobody else is typing with it.
+    fn take_turn(&mut self) -> Result<Option<String>> {
+        self.link.soon()?;
+        let owner = turn::take(&self.link, &self.atoms)?;
+        if owner.is_none() {
+            loan::reclaim(&self.link, &self.atoms)?;
+        }
+        Ok(owner)
+    }
+
+    fn end_turn(&mut self) -> Result<()> {
+        self.link.soon()?;
+        Ok(turn::end(&self.link, &self.atoms)?)
+    }
+
     /// A window's picture shows it whole; the pointer meets what is on the screen.
     fn obstacle(&mut self, point: Point) -> Result<Option<String>> {
         self.takes_input()?;
@@ -401,8 +499,29 @@ impl Driver for X11 {
         found.map_err(|trouble| self.explain(trouble))
     }
 
+    /// Empty where the desktop itself lies bare.
+    fn window_at(&mut self, point: Point) -> Result<Option<String>> {
+        let found = self.link.soon().and_then(|()| {
+            let pixel = self.on_display(point)?;
+            windows::at(&self.link, &self.atoms, pixel)
+        });
+        let window = found.map_err(|trouble| self.explain(trouble))?;
+        Ok(Some(window.map(|window| window.title).unwrap_or_default()))
+    }
+
+    fn window_with_focus(&mut self) -> Result<Option<String>> {
+        let found = self.link.soon().and_then(|()| focus::window(&self.link, &self.atoms));
+        let window = found.map_err(|trouble| self.explain(trouble))?;
+        Ok(Some(window.map(|window| window.title).unwrap_or_default()))
+    }
+
     /// The release of what was pressed here is sent even to a display that does not answer, and
     /// takes effect when it runs again; that it was accepted cannot be said.
+    fn pointer_at(&mut self) -> Result<Option<(i32, i32)>> {
+        let (left, top) = self.geometry()?.origin;
+        Ok(self.pointer()?.map(|(x, y)| (x - left, y - top)))
+    }
+
     fn send(&mut self, event: InputEvent) -> Result<()> {
         if is_release(event) && self.link.is_silent() {
             input::leave_release(&self.link, &self.buttons, event)?;
@@ -420,6 +539,9 @@ impl Driver for X11 {
             InputEvent::Wheel(wheel) => input::wheel(&self.link, wheel),
         };
         sent.map_err(|trouble| self.explain(trouble))?;
+        if let InputEvent::Key { .. } = event {
+            self.lending.note_typed(&self.link);
+        }
         note_release(&mut self.letting_go, event);
         Ok(())
     }

@@ -26,10 +26,14 @@ x11rb::atom_manager! {
     pub(super) Atoms: AtomsCookie {
         COMPOUND_TEXT,
         UTF8_STRING,
+        WM_PROTOCOLS,
         WM_STATE,
         _NET_CLIENT_LIST,
         _NET_SUPPORTING_WM_CHECK,
         _NET_WM_NAME,
+        _NET_WM_PING,
+        _SEECHANGE_INPUT,
+        _SEECHANGE_LENT_KEYS,
     }
 }
 
@@ -250,7 +254,37 @@ pub(super) fn at(
     top.map(|top| named(link, atoms, top)).transpose()
 }
 
-fn named(link: &Link, atoms: &Atoms, id: u32) -> Result<Window, Trouble> {
+/// The window of a program that another one lies in: the one a window manager manages, else the
+/// one directly on the root.
+pub(super) fn client_of(link: &Link, atoms: &Atoms, window: u32) -> Result<u32, Trouble> {
+    let mut outer = window;
+    loop {
+        if has_state(link, atoms, outer)? {
+            return Ok(outer);
+        }
+        let tree = link.reply(link.conn.query_tree(outer)?)?;
+        if tree.parent == tree.root || tree.parent == x11rb::NONE {
+            return Ok(outer);
+        }
+        outer = tree.parent;
+    }
+}
+
+/// Whether a window is a dialog of another one, or a dialog of a dialog.
+pub(super) fn is_dialog_of(link: &Link, dialog: u32, window: u32) -> Result<bool, Trouble> {
+    let mut owner = dialog;
+    for _ in 0..MAX_DEPTH {
+        let name = AtomEnum::WM_TRANSIENT_FOR.into();
+        match numbers(link, owner, name, AtomEnum::WINDOW.into())?.first() {
+            Some(&above) if above == window => return Ok(true),
+            Some(&above) => owner = above,
+            None => return Ok(false),
+        }
+    }
+    Ok(false)
+}
+
+pub(super) fn named(link: &Link, atoms: &Atoms, id: u32) -> Result<Window, Trouble> {
     Ok(Window { id, title: title(link, atoms, id)? })
 }
 
@@ -276,7 +310,7 @@ pub(super) fn is_covered(link: &Link, window: u32) -> Result<bool, Trouble> {
 }
 
 /// The ancestor of a window that lies directly on the root.
-fn top_of(link: &Link, window: u32) -> Result<u32, Trouble> {
+pub(super) fn top_of(link: &Link, window: u32) -> Result<u32, Trouble> {
     let mut top = window;
     loop {
         let tree = link.reply(link.conn.query_tree(top)?)?;
@@ -355,11 +389,11 @@ fn scale_in(resources: &str) -> f32 {
     }
 }
 
-fn numbers(link: &Link, window: u32, name: u32, kind: u32) -> Result<Vec<u32>, Trouble> {
+pub(super) fn numbers(link: &Link, window: u32, name: u32, kind: u32) -> Result<Vec<u32>, Trouble> {
     Ok(property(link, window, name, kind)?.value32().into_iter().flatten().collect())
 }
 
-fn bytes(link: &Link, window: u32, name: u32, kind: u32) -> Result<Vec<u8>, Trouble> {
+pub(super) fn bytes(link: &Link, window: u32, name: u32, kind: u32) -> Result<Vec<u8>, Trouble> {
     Ok(property(link, window, name, kind)?.value)
 }
 
