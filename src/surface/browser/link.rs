@@ -1,0 +1,529 @@
+//! The DevTools protocol: requests out, answers and news in, each request with a time to give up.
+//!
+//! A thread of its own reads; everything else happens in the caller's. What a call may not do is
+//! hang: a dialog, the end of the page and the time are looked at with every message.
+
+use std::io::{BufRead as _, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tungstenite::protocol::{Role, WebSocketConfig};
+use tungstenite::{Message, WebSocket};
+
+use crate::clock::{Cancel, Clock};
+use crate::error::{Error, Result, Shown};
+
+use super::dialog::Dialog;
+use super::news::News;
+
+/// The longest message that is read: a screenshot of the most pixels a frame may have.
+const MAX_MESSAGE_BYTES: usize = 1 << 30;
+
+/// How often a call that waits looks whether it was cancelled.
+const CANCEL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Why a call has no answer.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// A dialog opened, or was open already: nothing is answered until it is handled.
+    Dialog(Dialog),
+    /// No answer came in time, or somebody cancelled.
+    Late,
+    /// The browser refused, in its own words.
+    Refused(String),
+    /// The page is gone for good.
+    Gone(Error),
+}
+
+impl Stop {
+    /// The same as an error, where nothing else can be made of it.
+    pub(super) fn into_error(self, what: &str) -> Error {
+        match self {
+            Self::Dialog(dialog) => Error::surface(format!("{what}: {}", dialog.in_the_way())),
+            Self::Late => Error::surface(format!(
+                "{what}: the page gave no answer in time; its scripts may be busy"
+            )),
+            Self::Refused(words) => Error::surface(format!("{what}: {}", Shown(&words))),
+            Self::Gone(error) => error,
+        }
+    }
+}
+
+/// A browser, or one page of it, on the other end of a pipe or a socket.
+pub(super) struct Link {
+    writer: Box<dyn Write + Send>,
+    messages: Receiver<Incoming>,
+    clock: Clock,
+    cancel: Cancel,
+    /// Whether what goes on now may be cancelled.
+    is_cancellable: bool,
+    /// The session of the page; `None` while the browser itself is spoken to, and on a socket that
+    /// is the page's own.
+    session: Option<String>,
+    last_id: u64,
+    gone: Option<String>,
+    dialog: Option<Dialog>,
+    /// Pages that were told of, before one is attached to.
+    pages: Vec<String>,
+    cast: Cast,
+    news: News,
+}
+
+/// What the reading thread brings.
+enum Incoming {
+    Message(Value),
+    /// Nothing more will come.
+    Ended(String),
+}
+
+/// The small pictures a page sends when it was drawn.
+#[derive(Default)]
+struct Cast {
+    last: String,
+    is_damaged: bool,
+}
+
+impl Link {
+    /// Over two pipes, messages ended by a zero byte.
+    pub(super) fn over_pipes(
+        to: impl Write + Send + 'static,
+        from: impl Read + Send + 'static,
+        clock: &Clock,
+    ) -> Result<Self> {
+        let (told, messages) = channel();
+        spawn(move || drop(told.send(Incoming::Ended(read_pipe(from, &told)))))?;
+        Ok(Self::new(Box::new(to), messages, clock))
+    }
+
+    /// Over a web socket at `address`, `ws://host:port/devtools/…`.
+    pub(super) fn over_socket(address: &str, patience: Duration, clock: &Clock) -> Result<Self> {
+        let (stream, mut socket) = connect(address, patience)?;
+        let writer = SocketWriter(WebSocket::from_raw_socket(stream, Role::Client, None));
+        let (told, messages) = channel();
+        spawn(move || drop(told.send(Incoming::Ended(read_socket(&mut socket, &told)))))?;
+        Ok(Self::new(Box::new(writer), messages, clock))
+    }
+
+    fn new(writer: Box<dyn Write + Send>, messages: Receiver<Incoming>, clock: &Clock) -> Self {
+        Self {
+            writer,
+            messages,
+            clock: clock.clone(),
+            cancel: Cancel::never(),
+            is_cancellable: false,
+            session: None,
+            last_id: 0,
+            gone: None,
+            dialog: None,
+            pages: Vec::new(),
+            cast: Cast::default(),
+            news: News::default(),
+        }
+    }
+
+    /// A switch that ends looks. Input is never cut short by it: what is held must be let go of.
+    pub(super) fn heed(&mut self, cancel: &Cancel) {
+        self.cancel = cancel.clone();
+    }
+
+    /// Whether calls are part of a look from now on.
+    pub(super) const fn set_cancellable(&mut self, is_cancellable: bool) {
+        self.is_cancellable = is_cancellable;
+    }
+
+    /// From now on every call goes to this page.
+    pub(super) fn speak_to(&mut self, session: String) {
+        self.session = Some(session);
+    }
+
+    /// The first page that is there or comes before `give_up`, by its target id.
+    pub(super) fn first_page(&mut self, give_up: Duration) -> Result<String, Stop> {
+        self.call("Target.setDiscoverTargets", &json!({"discover": true}), give_up)?;
+        loop {
+            if let Some(page) = self.pages.first() {
+                return Ok(page.clone());
+            }
+            match self.receive(give_up)? {
+                Some(message) => self.take_news(&message),
+                None => return Err(Stop::Late),
+            }
+        }
+    }
+
+    /// Asks the page for something. Ends at once when a dialog is or gets open.
+    pub(super) fn call(
+        &mut self,
+        method: &str,
+        params: &Value,
+        give_up: Duration,
+    ) -> Result<Value, Stop> {
+        self.catch_up();
+        if let Some(dialog) = &self.dialog {
+            return Err(Stop::Dialog(dialog.clone()));
+        }
+        if self.gone.is_none() && self.clock.now() >= give_up {
+            return Err(Stop::Late);
+        }
+        let id = self.request(method, params)?;
+        loop {
+            if let Some(answer) = self.next_answer(id, give_up)? {
+                return answer;
+            }
+            if let Some(dialog) = &self.dialog {
+                return Err(Stop::Dialog(dialog.clone()));
+            }
+        }
+    }
+
+    /// As [`Self::call`], for what is answered while a dialog is open.
+    pub(super) fn call_beside_dialog(
+        &mut self,
+        method: &str,
+        params: &Value,
+        give_up: Duration,
+    ) -> Result<Value, Stop> {
+        let id = self.request(method, params)?;
+        loop {
+            if let Some(answer) = self.next_answer(id, give_up)? {
+                return answer;
+            }
+        }
+    }
+
+    /// The next message: the answer to `id`, or `None` for anything else.
+    fn next_answer(
+        &mut self,
+        id: u64,
+        give_up: Duration,
+    ) -> Result<Option<Result<Value, Stop>>, Stop> {
+        let Some(message) = self.receive(give_up)? else { return Err(Stop::Late) };
+        if message["id"] != id {
+            self.take_news(&message);
+            return Ok(None);
+        }
+        Ok(Some(match message["error"]["message"].as_str() {
+            Some(words) => Err(Stop::Refused(words.to_owned())),
+            None => Ok(message["result"].clone()),
+        }))
+    }
+
+    /// Sends a request and waits for nothing.
+    fn request(&mut self, method: &str, params: &Value) -> Result<u64, Stop> {
+        if let Some(why) = &self.gone {
+            return Err(Stop::Gone(Error::surface(why.clone())));
+        }
+        self.last_id += 1;
+        let mut request = json!({"id": self.last_id, "method": method, "params": params});
+        if let Some(session) = &self.session {
+            request["sessionId"] = json!(session);
+        }
+        let text = format!("{request}\0");
+        match self.writer.write_all(text.as_bytes()).and_then(|()| self.writer.flush()) {
+            Ok(()) => Ok(self.last_id),
+            Err(_) => Err(Stop::Gone(self.end(GONE))),
+        }
+    }
+
+    /// Sends a request whose answer nobody waits for.
+    pub(super) fn tell(&mut self, method: &str, params: &Value) -> Result<(), Stop> {
+        self.request(method, params).map(drop)
+    }
+
+    /// One message; `None` when the time is up.
+    fn receive(&mut self, give_up: Duration) -> Result<Option<Value>, Stop> {
+        loop {
+            if let Some(why) = &self.gone {
+                return Err(Stop::Gone(Error::surface(why.clone())));
+            }
+            let left = give_up.saturating_sub(self.clock.now());
+            match self.messages.recv_timeout(left.min(CANCEL_INTERVAL)) {
+                Ok(Incoming::Message(message)) => return Ok(Some(message)),
+                Ok(Incoming::Ended(why)) => return Err(Stop::Gone(self.end(&why))),
+                Err(RecvTimeoutError::Disconnected) => return Err(Stop::Gone(self.end(GONE))),
+                Err(RecvTimeoutError::Timeout)
+                    if self.is_cancellable && self.cancel.is_cancelled() =>
+                {
+                    return Ok(None);
+                }
+                Err(RecvTimeoutError::Timeout) if left <= CANCEL_INTERVAL => return Ok(None),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    fn end(&mut self, why: &str) -> Error {
+        Error::surface(self.gone.get_or_insert_with(|| why.to_owned()).clone())
+    }
+
+    /// Takes in what has come meanwhile, without waiting.
+    pub(super) fn catch_up(&mut self) {
+        while let Ok(incoming) = self.messages.try_recv() {
+            match incoming {
+                Incoming::Message(message) => self.take_news(&message),
+                Incoming::Ended(why) => drop(self.end(&why)),
+            }
+        }
+    }
+
+    /// What a message means that answers no call. An answer to a call that was given up means
+    /// nothing, nor does news of a kind nobody asked for.
+    fn take_news(&mut self, message: &Value) {
+        let params = &message["params"];
+        let is_ours = match (&self.session, message["sessionId"].as_str()) {
+            (Some(session), Some(named)) => session == named,
+            _ => true,
+        };
+        match message["method"].as_str() {
+            Some("Page.javascriptDialogOpening") if is_ours => {
+                self.dialog = Some(Dialog::from_news(params));
+            }
+            Some("Page.javascriptDialogClosed") if is_ours => self.dialog = None,
+            Some("Page.screencastFrame") if is_ours => self.take_cast(params),
+            Some("Inspector.targetCrashed") if is_ours => drop(self.end(CRASHED)),
+            Some("Inspector.detached") if is_ours => drop(self.end(CLOSED)),
+            Some("Target.detachedFromTarget")
+                if params["sessionId"].as_str() == self.session.as_deref() =>
+            {
+                drop(self.end(CLOSED));
+            }
+            Some("Target.targetCreated") => {
+                self.take_target(&params["targetInfo"]);
+                self.news.take("Target.targetCreated", params);
+            }
+            Some(method) if is_ours || method.starts_with("Target.") => {
+                self.news.take(method, params);
+            }
+            _ => {}
+        }
+    }
+
+    /// The page's own frame: where that goes the page goes.
+    pub(super) fn follow_frame(&mut self, frame: &str) {
+        self.news.follow(frame);
+    }
+
+    /// Whether the page is on its way elsewhere.
+    pub(super) const fn is_leaving(&self) -> bool {
+        self.news.is_leaving()
+    }
+
+    /// Whether it came to another document since that was last forgotten.
+    pub(super) const fn has_arrived(&self) -> bool {
+        self.news.has_arrived()
+    }
+
+    /// The document is there.
+    pub(super) const fn forget_arrival(&mut self) {
+        self.news.forget_arrival();
+    }
+
+    /// Whether another tab has come in front since this was last asked.
+    pub(super) fn take_behind(&mut self) -> bool {
+        self.catch_up();
+        self.news.take_behind()
+    }
+
+    /// What happened since this was last asked, in lines.
+    pub(super) fn take_told(&mut self) -> Vec<String> {
+        self.news.take_told()
+    }
+
+    fn take_target(&mut self, target: &Value) {
+        // Not the browser's own.
+        let url = target["url"].as_str().unwrap_or_default();
+        let is_own = ["devtools:", "chrome-extension:"].iter().any(|own| url.starts_with(own));
+        if target["type"] == "page"
+            && !is_own
+            && let Some(id) = target["targetId"].as_str()
+        {
+            self.pages.push(id.to_owned());
+        }
+    }
+
+    /// A screenshot makes the page send its picture too: one that looks like the last is no news.
+    fn take_cast(&mut self, params: &Value) {
+        let picture = params["data"].as_str().unwrap_or_default();
+        if picture != self.cast.last {
+            // The first is sent because it was asked for.
+            self.cast.is_damaged = !self.cast.last.is_empty();
+            picture.clone_into(&mut self.cast.last);
+        }
+        // Where the page is gone the next call says so.
+        let received = json!({"sessionId": params["sessionId"]});
+        drop(self.tell("Page.screencastFrameAck", &received));
+    }
+
+    /// The dialog that is open.
+    pub(super) const fn dialog(&self) -> Option<&Dialog> {
+        self.dialog.as_ref()
+    }
+
+    /// Takes the dialog that is open, to handle it: the next one may follow at once.
+    pub(super) const fn take_dialog(&mut self) -> Option<Dialog> {
+        self.dialog.take()
+    }
+
+    /// The dialog is still there.
+    pub(super) fn put_dialog_back(&mut self, dialog: Dialog) {
+        self.dialog.get_or_insert(dialog);
+    }
+
+    /// Why the page is gone, if it is.
+    pub(super) fn gone(&self) -> Option<Error> {
+        self.gone.clone().map(Error::surface)
+    }
+
+    /// Waits until something was drawn; `false` when the time is up first, or a dialog is open.
+    pub(super) fn await_damage(&mut self, until: Duration) -> Result<bool> {
+        loop {
+            self.catch_up();
+            if std::mem::take(&mut self.cast.is_damaged) {
+                return Ok(true);
+            }
+            match self.receive(until) {
+                Ok(Some(message)) => self.take_news(&message),
+                Ok(None) => return Ok(false),
+                Err(stop) => return Err(stop.into_error("the page cannot be watched")),
+            }
+        }
+    }
+
+    /// What was drawn until now was looked at.
+    pub(super) fn forget_damage(&mut self) {
+        self.catch_up();
+        self.cast.is_damaged = false;
+    }
+}
+
+const GONE: &str = "the browser has ended: it was closed, killed or has crashed; open it again";
+const CLOSED: &str = "the page was closed; open it again";
+const CRASHED: &str = "the page has crashed; open it again";
+
+fn spawn(read: impl FnOnce() + Send + 'static) -> Result<()> {
+    let thread = thread::Builder::new().name("seechange-browser".to_owned()).spawn(read);
+    thread.map(drop).map_err(|error| Error::surface("no thread to read").with_source(error))
+}
+
+/// Reads until the end; says why it ended. Messages that are no JSON end it too.
+fn read_pipe(from: impl Read, told: &Sender<Incoming>) -> String {
+    let mut reader = BufReader::with_capacity(1 << 16, from);
+    let mut bytes = Vec::new();
+    loop {
+        bytes.clear();
+        let mut limited = reader.by_ref().take(MAX_MESSAGE_BYTES as u64);
+        match limited.read_until(0, &mut bytes) {
+            Ok(_) if bytes.pop() == Some(0) => {}
+            Ok(_) | Err(_) => return GONE.to_owned(),
+        }
+        if let Err(why) = pass_on(&bytes, told) {
+            return why;
+        }
+    }
+}
+
+fn pass_on(bytes: &[u8], told: &Sender<Incoming>) -> Result<(), String> {
+    let message = serde_json::from_slice(bytes)
+        .map_err(|_| "the browser sent what is no JSON: it cannot be spoken to".to_owned())?;
+    told.send(Incoming::Message(message)).map_err(|_| GONE.to_owned())
+}
+
+fn read_socket(socket: &mut WebSocket<Shared>, told: &Sender<Incoming>) -> String {
+    loop {
+        match socket.read() {
+            Ok(Message::Text(text)) => {
+                if let Err(why) = pass_on(text.as_bytes(), told) {
+                    return why;
+                }
+            }
+            Ok(Message::Close(_)) | Err(_) => return GONE.to_owned(),
+            Ok(_) => {}
+        }
+    }
+}
+
+/// A socket that is read in one thread and written in another. Whoever writes, writes whole frames.
+#[derive(Clone)]
+struct Shared(Arc<TcpStream>, Arc<Mutex<()>>);
+
+impl Read for Shared {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        (&*self.0).read(bytes)
+    }
+}
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        // The lock guards no data, only whose turn it is.
+        let _turn = self.1.lock().unwrap_or_else(PoisonError::into_inner);
+        (&*self.0).write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        (&*self.0).flush()
+    }
+}
+
+/// The other thread's end is closed with it: its read would never return.
+struct SocketWriter(WebSocket<Shared>);
+
+impl Write for SocketWriter {
+    /// One message, ended by a zero byte that is not sent.
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let text = bytes.strip_suffix(&[0]).unwrap_or(bytes);
+        let text = String::from_utf8_lossy(text).into_owned();
+        self.0.send(Message::text(text)).map_err(std::io::Error::other)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush().map_err(std::io::Error::other)
+    }
+}
+
+impl Drop for SocketWriter {
+    fn drop(&mut self) {
+        // One that is closed already needs nothing more.
+        drop(self.0.get_ref().0.shutdown(std::net::Shutdown::Both));
+    }
+}
+
+/// The socket, and the web socket over it that is read.
+fn connect(address: &str, patience: Duration) -> Result<(Shared, WebSocket<Shared>)> {
+    let wrong = |why: &str| {
+        Error::surface(format!(
+            "{} cannot be attached to: {why}: start the browser with --remote-debugging-port=9222 \
+             and take webSocketDebuggerUrl from http://127.0.0.1:9222/json/version",
+            Shown(address)
+        ))
+    };
+    let host = address
+        .strip_prefix("ws://")
+        .and_then(|rest| rest.split('/').next())
+        .filter(|host| !host.is_empty())
+        .ok_or_else(|| wrong("it is no ws://host:port/devtools/… address"))?;
+    let host = if host.contains(':') { host.to_owned() } else { format!("{host}:80") };
+    let places = std::net::ToSocketAddrs::to_socket_addrs(&host)
+        .map_err(|_| wrong("there is no such host"))?;
+    let stream = places
+        .into_iter()
+        .find_map(|place| TcpStream::connect_timeout(&place, patience).ok())
+        .ok_or_else(|| wrong("nobody listens there"))?;
+    let set = stream.set_nodelay(true).and_then(|()| stream.set_read_timeout(Some(patience)));
+    set.map_err(|error| wrong("the socket fails").with_source(error))?;
+    let shared = Shared(Arc::new(stream), Arc::default());
+    let config = WebSocketConfig::default()
+        .max_message_size(Some(MAX_MESSAGE_BYTES))
+        .max_frame_size(Some(MAX_MESSAGE_BYTES));
+    let (socket, _) =
+        tungstenite::client::client_with_config(address, shared.clone(), Some(config))
+            .map_err(|error| wrong(&format!("no web socket answers ({error})")))?;
+    shared.0.set_read_timeout(None).map_err(|_| wrong("the socket fails"))?;
+    // A browser that stops reading is an error, not a hang.
+    shared.0.set_write_timeout(Some(patience)).map_err(|_| wrong("the socket fails"))?;
+    Ok((shared, socket))
+}
