@@ -5,11 +5,17 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+#[cfg(feature = "mcp")]
+use crate::act::image_size;
 use crate::error::Result;
-use crate::frame::FrameRef;
-use crate::report::{ChangeReport, DiffOptions, Naming, Shot, Wording, diff_picture, pictures};
+use crate::frame::{Frame, FrameRef};
+use crate::report::{
+    ChangeReport, DiffOptions, Naming, Picture, Shot, Wording, diff_picture, pictures,
+};
+#[cfg(feature = "mcp")]
+use crate::report::{Role, copy};
 
-use super::pictures::write_pictures;
+use super::pictures::{write_frames, write_pictures};
 use super::wire;
 
 /// How a change is shown.
@@ -21,6 +27,8 @@ pub(crate) struct Showing<'a> {
     pub(crate) diff: Option<&'a DiffOptions>,
     /// For how long it was looked before nothing was found.
     pub(crate) within: Option<Duration>,
+    /// A further picture for the folder, by its name.
+    pub(crate) beside: Option<(&'a str, &'a Frame)>,
 }
 
 /// A change in words and as `seechange.diff/1`.
@@ -41,10 +49,10 @@ pub(crate) fn show(
     showing: Showing<'_>,
 ) -> Result<Shown> {
     let written = match showing.out {
-        Some(folder) => write(report, before, after, folder, showing.diff)?,
+        Some(folder) => write(report, before, after, folder, showing)?,
         None => Vec::new(),
     };
-    Ok(tell(report, &written, showing))
+    Ok(tell(report, &written, showing, Naming::Files))
 }
 
 /// Tells that nothing changed; the pictures an earlier run left in the folder go.
@@ -55,12 +63,59 @@ pub(crate) fn show_same(report: &ChangeReport, showing: Showing<'_>) -> Result<S
     if let Some(folder) = showing.out {
         write_pictures(folder, &[])?;
     }
-    Ok(tell(report, &[], showing))
+    Ok(tell(report, &[], showing, Naming::Files))
 }
 
-fn tell(report: &ChangeReport, written: &[Written], showing: Showing<'_>) -> Shown {
+/// As [`show`], for somebody who gets the pictures with the words: they are called image 1,
+/// image 2, … in their order, and none has an edge longer than `max_edge`.
+///
+/// # Errors
+/// As [`show`].
+#[cfg(feature = "mcp")]
+pub(crate) fn show_inline(
+    report: &ChangeReport,
+    before: FrameRef<'_>,
+    after: FrameRef<'_>,
+    max_edge: u32,
+    showing: Showing<'_>,
+) -> Result<(Shown, Vec<Picture>)> {
+    let drawn = pictures(report, before, after)?;
+    let fitted = drawn.into_iter().map(|picture| fitted(picture, after, max_edge));
+    let drawn = fitted.collect::<Result<Vec<_>>>()?;
+    let paths = match showing.out {
+        Some(folder) => write_pictures(folder, &drawn)?.into_iter().map(Some).collect(),
+        None => vec![None; drawn.len()],
+    };
+    let written: Vec<Written> = drawn.iter().map(|picture| picture.shot).zip(paths).collect();
+    Ok((tell(report, &written, showing, Naming::Images(1)), drawn))
+}
+
+/// The picture made smaller where it is too large. A whole frame gets the size of an observation's
+/// image, so that points can be read from it.
+#[cfg(feature = "mcp")]
+#[expect(clippy::cast_precision_loss, reason = "edges stay below 2^24, where f32 is exact")]
+fn fitted(picture: Picture, after: FrameRef<'_>, max_edge: u32) -> Result<Picture> {
+    let Picture { mut shot, frame } = picture;
+    let is_whole = shot.role == Role::Overview && !shot.is_marked;
+    let source = if is_whole { after } else { frame.as_ref() };
+    let size = image_size(source.size(), Some(max_edge));
+    if size == frame.size() {
+        return Ok(Picture { shot, frame });
+    }
+    let smaller = copy(source, size)?;
+    shot.scale *= size.width() as f32 / frame.size().width() as f32;
+    Ok(Picture { shot, frame: smaller })
+}
+
+/// A change of which these pictures were written, in words and as JSON.
+pub(crate) fn tell(
+    report: &ChangeReport,
+    written: &[Written],
+    showing: Showing<'_>,
+    naming: Naming,
+) -> Shown {
     let shots: Vec<Shot> = written.iter().map(|(shot, _)| *shot).collect();
-    let mut wording = Wording::new().pictures(&shots, Naming::Files);
+    let mut wording = Wording::new().pictures(&shots, naming);
     if let Some(looked) = showing.within {
         wording = wording.within(looked);
     }
@@ -70,23 +125,43 @@ fn tell(report: &ChangeReport, written: &[Written], showing: Showing<'_>) -> Sho
 }
 
 /// A picture and where it lies.
-type Written = (Shot, Option<PathBuf>);
+pub(crate) type Written = (Shot, Option<PathBuf>);
 
 fn write(
     report: &ChangeReport,
     before: FrameRef<'_>,
     after: FrameRef<'_>,
     folder: &Path,
-    diff: Option<&DiffOptions>,
+    showing: Showing<'_>,
 ) -> Result<Vec<Written>> {
+    let drawn = draw(report, before, after, showing.diff)?;
+    let beside = showing.beside.map(|(name, frame)| (name.to_owned(), frame));
+    let named = drawn.iter().map(|picture| (picture.shot.file_name(), &picture.frame));
+    let paths = write_frames(folder, &named.chain(beside).collect::<Vec<_>>())?;
+    Ok(drawn.iter().map(|picture| picture.shot).zip(paths.into_iter().map(Some)).collect())
+}
+
+/// The pictures of `report` and, by the options of `diff`, one of which pixels differ.
+///
+/// # Errors
+/// When the frames are not those of the report.
+pub(crate) fn draw(
+    report: &ChangeReport,
+    before: FrameRef<'_>,
+    after: FrameRef<'_>,
+    diff: Option<&DiffOptions>,
+) -> Result<Vec<Picture>> {
     let mut drawn = pictures(report, before, after)?;
-    // Of frames of two sizes the overview tells all there is to see.
-    let comparable = !drawn.is_empty() && before.size() == after.size();
-    if let Some(options) = diff.filter(|_| comparable) {
+    if let Some(options) = diff.filter(|_| shows_pixels(report) && !drawn.is_empty()) {
         drawn.push(diff_picture(before, after, options)?);
     }
-    let paths = write_pictures(folder, &drawn)?;
-    Ok(drawn.iter().map(|picture| picture.shot).zip(paths.into_iter().map(Some)).collect())
+    Ok(drawn)
+}
+
+/// Whether a picture of which pixels differ says more: of frames of two sizes the overview tells
+/// all there is to see.
+pub(crate) fn shows_pixels(report: &ChangeReport) -> bool {
+    report.before == report.after
 }
 
 #[cfg(test)]
@@ -106,7 +181,7 @@ mod tests {
         let options = DiffOptions::preset(Preset::Live);
         let report = compare(before.as_ref(), after.as_ref(), &options).unwrap();
         let told = |out, diff| {
-            let showing = Showing { out, diff, within: None };
+            let showing = Showing { out, diff, within: None, beside: None };
             show(&report, before.as_ref(), after.as_ref(), showing).unwrap()
         };
         let plain = "Pixels changed in 1 area (frame pixels; 0.2% of the frame):\n  \

@@ -5,11 +5,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::frame::{Frame, encode_png, write_new};
+use crate::frame::{self, Frame, encode_png, read_file, write_new};
 use crate::report::Picture;
 
 /// The list of the pictures the last run wrote into a folder: only those are ever removed.
 const LIST: &str = ".seechange-pictures";
+/// The longest list that is read: 1 MiB.
+const MAX_LIST_BYTES: u64 = 1 << 20;
 
 /// Refuses to read from what `out` will show: a picture that an earlier run wrote there is replaced
 /// by the next, so a reference kept there would soon be compared with itself.
@@ -39,6 +41,46 @@ pub(crate) fn keep_inputs<'i>(
     Ok(())
 }
 
+/// Reads a picture to compare with, which `out` does not show; see [`keep_inputs`].
+///
+/// # Errors
+/// As [`keep_inputs`], and when the file is no picture.
+pub(crate) fn read_input(out: Option<&Path>, input: &Path) -> Result<Frame> {
+    keep_inputs(out, [input])?;
+    frame::read(input)
+}
+
+/// Makes sure, before what takes long, that pictures of these names can be put into `out`.
+///
+/// # Errors
+/// When `out` is no folder and cannot be one, or a file of somebody else has such a name.
+pub(crate) fn check_out(out: Option<&Path>, names: &[&str]) -> Result<()> {
+    let Some(folder) = out else { return Ok(()) };
+    // The nearest of its parents that is there, for a folder that is yet to be made.
+    let there = folder.ancestors().find(|part| part.symlink_metadata().is_ok());
+    if let Some(file) = there.filter(|there| !there.is_dir()) {
+        return Err(no_folder(folder, file));
+    }
+    none_in_the_way(folder, names, &earlier(folder))
+}
+
+fn no_folder(folder: &Path, file: &Path) -> Error {
+    let (folder, file) = (folder.display(), file.display());
+    Error::file(format!(
+        "{folder}: pictures cannot be written, for {file} is no folder; give --out another one"
+    ))
+}
+
+fn none_in_the_way(folder: &Path, names: &[&str], earlier: &[String]) -> Result<()> {
+    match names.iter().find(|name| is_in_the_way(folder, name, earlier)) {
+        Some(name) => Err(Error::file(format!(
+            "{}: is in the way of a picture and no earlier run wrote it; give --out another folder",
+            folder.join(name).display()
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// Writes the pictures of a report; see [`write_frames`].
 ///
 /// # Errors
@@ -65,18 +107,15 @@ pub(crate) fn write_frames(folder: &Path, frames: &[(String, &Frame)]) -> Result
         .iter()
         .map(|(name, frame)| Ok((name.as_str(), encode_png(frame)?)))
         .collect::<Result<Vec<_>>>()?;
-    let cannot =
-        |error| Error::io(format!("{}: pictures cannot be written", folder.display()), error);
+    let cannot = |error| {
+        let folder = folder.display();
+        Error::io(format!("{folder}: pictures cannot be written to it (--out)"), error)
+    };
     let earlier = earlier(folder);
+    let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
+    check_out(Some(folder), &names)?;
     if files.is_empty() && earlier.is_empty() {
         return Ok(Vec::new());
-    }
-    let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
-    if let Some(name) = names.iter().find(|name| is_in_the_way(folder, name, &earlier)) {
-        return Err(Error::file(format!(
-            "{}: is in the way of a picture and no earlier run wrote it; give --out another folder",
-            folder.join(name).display()
-        )));
     }
     // The list first: whatever then fails, the pictures are known to be the command's own.
     let mut all = vec![(LIST, names.join("\n").into_bytes())];
@@ -97,7 +136,8 @@ fn is_in_the_way(folder: &Path, name: &str, earlier: &[String]) -> bool {
 
 /// The pictures the run before wrote; none where there was no run.
 fn earlier(folder: &Path) -> Vec<String> {
-    let list = fs::read_to_string(folder.join(LIST)).unwrap_or_default();
+    let list = read_file(&folder.join(LIST), MAX_LIST_BYTES).unwrap_or_default();
+    let list = String::from_utf8_lossy(&list);
     list.lines().filter(|name| is_plain_picture(name)).map(str::to_owned).collect()
 }
 
@@ -141,7 +181,7 @@ fn remove<'n>(folder: &Path, names: impl Iterator<Item = &'n String>) -> io::Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::{self, Frame, PixelFormat};
+    use crate::frame::PixelFormat;
     use crate::geometry::Size;
     use crate::report::{DiffOptions, Preset, compare, pictures};
 
@@ -243,11 +283,22 @@ mod tests {
         // A folder stands where a part file would.
         fs::create_dir(folder.path().join("area-2-after.png.part")).unwrap();
         let error = write_pictures(folder.path(), &drawn(2)).unwrap_err().to_string();
-        assert!(error.contains("pictures cannot be written: is a directory"), "{error}");
+        assert!(
+            error.contains("pictures cannot be written to it (--out): is a directory"),
+            "{error}"
+        );
         fs::remove_dir(folder.path().join("area-2-after.png.part")).unwrap();
         assert_eq!(names(folder.path()), before);
         let file = folder.path().join("overview.png");
-        let error = write_pictures(&file, &drawn(1)).unwrap_err().to_string();
-        assert!(error.starts_with(&format!("{}: pictures cannot be", file.display())), "{error}");
+        // A file is no folder, whether there is anything to write or not.
+        for (out, areas) in [(file.clone(), 1), (file.clone(), 0), (file.join("new"), 0)] {
+            let error = write_pictures(&out, &drawn(areas)).unwrap_err().to_string();
+            let told = format!(
+                "{}: pictures cannot be written, for {} is no folder; give --out another one",
+                out.display(),
+                file.display()
+            );
+            assert_eq!(error, told);
+        }
     }
 }

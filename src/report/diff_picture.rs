@@ -2,12 +2,13 @@
 
 use crate::diff::{ChangeMask, Rendered};
 use crate::error::Result;
-use crate::frame::{BYTES_PER_PIXEL, Frame, FrameRef};
-use crate::geometry::{Point, Rect};
+#[cfg(feature = "cli")]
+use crate::frame::encode_indexed;
+use crate::frame::{BYTES_PER_PIXEL, Frame, FrameRef, PixelFormat};
+use crate::geometry::{Point, Rect, Size};
 
-use super::pictures::Picture;
-use super::resize::opaque;
-use super::shots::{Role, Shot};
+use super::opaque::opaque;
+use super::shots::{Picture, Role, Shot};
 use super::{ChangeReport, DiffOptions, Differ};
 
 /// Pixels that changed.
@@ -35,95 +36,162 @@ pub fn diff_picture(
 ) -> Result<Picture> {
     let mut differ = Differ::new(options.clone().common_part(true));
     let report = differ.compare(before, after)?;
-    let mut frame = faded(after);
-    if let Some((_, bounds, scope)) = &differ.scope {
-        darken_outside(&mut frame, &report, *bounds, scope);
-        let changed = differ.differences.changed();
-        let antialiased = differ.differences.antialiased();
-        let seen = |rect: Rect| rect.moved(-signed(bounds.x()), -signed(bounds.y()));
-        if !report.moved.is_empty() {
-            let mut plain = Differ::new(options.clone().common_part(true).moved(false));
-            plain.compare(before, after)?;
-            for local in report.moved.iter().filter_map(|block| seen(block.to)) {
-                paint(&mut frame, plain.differences.changed(), *bounds, local, MOVED);
-            }
-        }
-        paint(&mut frame, changed, *bounds, bounds.size().rect(), SET_ASIDE);
-        if !antialiased.is_empty() {
-            paint(&mut frame, antialiased, *bounds, bounds.size().rect(), SET_ASIDE);
-        }
-        for area in &report.areas {
-            if let Some(local) = seen(area.rect) {
-                paint(&mut frame, changed, *bounds, local, CHANGED);
-            }
-        }
-    }
-    paint_new_parts(&mut frame, &report);
-    Ok(Picture { shot: Shot::plain(Role::Diff, after.size().rect(), 1.0), frame })
+    let frame = DiffPicture::of(&differ, &report, before, after)?.frame()?;
+    Ok(Picture { shot: DiffPicture::shot(after.size()), frame })
 }
 
-/// Grey and pale, so that the two colours stand out from anything.
-fn faded(after: FrameRef<'_>) -> Frame {
-    let mut frame = opaque(after);
-    for pixel in frame.data_mut().chunks_exact_mut(BYTES_PER_PIXEL) {
-        let grey = 160 + luma(pixel) / 3;
-        pixel[..3].fill(grey);
+/// The picture of which pixels differ, a byte a pixel: a grey stands for itself, and the colours
+/// for the darkest greys, which it has no use for.
+pub(crate) struct DiffPicture {
+    size: Size,
+    shades: Vec<u8>,
+}
+
+/// A byte of a [`DiffPicture`].
+type Shade = u8;
+
+const COLOURS: [[u8; 3]; 3] = [CHANGED, MOVED, SET_ASIDE];
+const CHANGED_SHADE: Shade = 0;
+const MOVED_SHADE: Shade = 1;
+const SET_ASIDE_SHADE: Shade = 2;
+
+/// The darkest of the faded greys, and how much darker what is left out is: none is a colour.
+const FADED: Shade = 160;
+const DARKER: Shade = 100;
+
+impl DiffPicture {
+    /// The picture of the pair that `differ` compared last, about which it gave `report`. What the
+    /// frames have in common was compared, or their sizes are the same.
+    ///
+    /// # Errors
+    /// When the scope does not fit the frames.
+    pub(crate) fn of(
+        differ: &Differ,
+        report: &ChangeReport,
+        before: FrameRef<'_>,
+        after: FrameRef<'_>,
+    ) -> Result<Self> {
+        let mut picture = Self::faded(after);
+        if let Some((_, bounds, scope)) = &differ.scope {
+            picture.darken_outside(report, *bounds, scope);
+            let changed = differ.differences.changed();
+            let antialiased = differ.differences.antialiased();
+            let seen = |rect: Rect| rect.moved(-signed(bounds.x()), -signed(bounds.y()));
+            if !report.moved.is_empty() {
+                let mut plain = Differ::new(differ.options.clone().common_part(true).moved(false));
+                plain.compare(before, after)?;
+                for local in report.moved.iter().filter_map(|block| seen(block.to)) {
+                    picture.paint(plain.differences.changed(), *bounds, local, MOVED_SHADE);
+                }
+            }
+            picture.paint(changed, *bounds, bounds.size().rect(), SET_ASIDE_SHADE);
+            if !antialiased.is_empty() {
+                picture.paint(antialiased, *bounds, bounds.size().rect(), SET_ASIDE_SHADE);
+            }
+            for local in report.areas.iter().filter_map(|area| seen(area.rect)) {
+                picture.paint(changed, *bounds, local, CHANGED_SHADE);
+            }
+        }
+        picture.paint_new_parts(report);
+        Ok(picture)
     }
-    frame
+
+    /// What a picture of that size shows.
+    pub(crate) const fn shot(size: Size) -> Shot {
+        Shot::plain(Role::Diff, size.rect(), 1.0)
+    }
+
+    /// As a frame.
+    ///
+    /// # Errors
+    /// Never: a picture has a byte for each pixel.
+    pub(crate) fn frame(&self) -> Result<Frame> {
+        let palette = palette().map(|[red, green, blue]| [red, green, blue, u8::MAX]);
+        let pixels = self.shades.iter().flat_map(|shade| palette[usize::from(*shade)]);
+        Frame::from_raw(self.size, PixelFormat::Rgba, pixels.collect())
+    }
+
+    /// As a PNG file.
+    ///
+    /// # Errors
+    /// Only when the encoder runs out of memory.
+    #[cfg(feature = "cli")]
+    pub(crate) fn png(&self) -> Result<Vec<u8>> {
+        encode_indexed(self.size, &palette(), &self.shades)
+    }
+
+    /// Grey and pale, so that the colours stand out from anything.
+    fn faded(after: FrameRef<'_>) -> Self {
+        let (size, format) = (after.size(), after.format());
+        let mut shades = Vec::with_capacity(size.width() as usize * size.height() as usize);
+        let fade = |rgba: &[u8; BYTES_PER_PIXEL]| FADED + luma(format.rgba(*rgba)) / 3;
+        if after.is_opaque() {
+            for y in 0..size.height() {
+                shades.extend(after.row(y).as_chunks().0.iter().map(fade));
+            }
+        } else {
+            shades.extend(opaque(after).data().as_chunks().0.iter().map(fade));
+        }
+        Self { size, shades }
+    }
+
+    fn darken_outside(&mut self, report: &ChangeReport, bounds: Rect, scope: &Rendered) {
+        let common = report.before.common(report.after).rect();
+        if scope.is_everything() && bounds == common {
+            return;
+        }
+        for y in 0..common.height() {
+            for x in 0..common.width() {
+                let point = Point::new(x, y);
+                let local = Point::new(x.wrapping_sub(bounds.x()), y.wrapping_sub(bounds.y()));
+                if !bounds.contains(point) || !scope.compared.get(local) {
+                    self.row_mut(y)[x as usize] -= DARKER;
+                }
+            }
+        }
+    }
+
+    /// Gives the pixels of `mask` inside `part` a shade; both are seen from the corner of `bounds`.
+    fn paint(&mut self, mask: &ChangeMask, bounds: Rect, part: Rect, shade: Shade) {
+        for y in part.y()..part.bottom() {
+            let row = &mut self.row_mut(bounds.y() + y)[bounds.x() as usize..];
+            for (start, end) in mask.runs_between(y, part.x(), part.right()) {
+                row[start as usize..end as usize].fill(shade);
+            }
+        }
+    }
+
+    /// What lies outside the frame before.
+    fn paint_new_parts(&mut self, report: &ChangeReport) {
+        let old = report.before.rect();
+        for y in 0..report.after.height() {
+            let from = if y < old.bottom() { old.right() } else { 0 };
+            if let Some(new) = self.row_mut(y).get_mut(from as usize..) {
+                new.fill(CHANGED_SHADE);
+            }
+        }
+    }
+
+    fn row_mut(&mut self, y: u32) -> &mut [Shade] {
+        let width = self.size.width() as usize;
+        &mut self.shades[y as usize * width..][..width]
+    }
+}
+
+/// The colour of every shade.
+fn palette() -> [[u8; 3]; 256] {
+    let mut shade = 0..=u8::MAX;
+    std::array::from_fn(|at| {
+        let grey = [shade.next().unwrap_or(u8::MAX); 3];
+        COLOURS.get(at).copied().unwrap_or(grey)
+    })
 }
 
 /// BT.601, in 256ths.
-fn luma(pixel: &[u8]) -> u8 {
-    let [red, green, blue] = [pixel[0], pixel[1], pixel[2]].map(u16::from);
+fn luma([red, green, blue, _]: [u8; 4]) -> u8 {
+    let [red, green, blue] = [red, green, blue].map(u16::from);
     // The weights sum to 256, so the high byte of the sum is a mean of bytes.
     ((red * 77 + green * 150 + blue * 29) >> 8).to_le_bytes()[0]
-}
-
-fn darken_outside(frame: &mut Frame, report: &ChangeReport, bounds: Rect, scope: &Rendered) {
-    if scope.is_everything() && bounds == report.before.common(report.after).rect() {
-        return;
-    }
-    let common = report.before.common(report.after).rect();
-    for y in 0..common.height() {
-        for x in 0..common.width() {
-            let point = Point::new(x, y);
-            let local = Point::new(x.wrapping_sub(bounds.x()), y.wrapping_sub(bounds.y()));
-            if !bounds.contains(point) || !scope.compared.get(local) {
-                let pixel = pixel_mut(frame, point);
-                let grey = pixel[0] - 100;
-                pixel[..3].fill(grey);
-            }
-        }
-    }
-}
-
-/// Colours the pixels of `mask` inside `part`; both are seen from the corner of `bounds`.
-fn paint(frame: &mut Frame, mask: &ChangeMask, bounds: Rect, part: Rect, colour: [u8; 3]) {
-    for y in part.y()..part.bottom() {
-        for (start, end) in mask.runs_between(y, part.x(), part.right()) {
-            for x in start..end {
-                let point = Point::new(bounds.x() + x, bounds.y() + y);
-                pixel_mut(frame, point)[..3].copy_from_slice(&colour);
-            }
-        }
-    }
-}
-
-/// What lies outside the frame before.
-fn paint_new_parts(frame: &mut Frame, report: &ChangeReport) {
-    let old = report.before.rect();
-    for y in 0..report.after.height() {
-        let from = if y < old.bottom() { old.right() } else { 0 };
-        for x in from..report.after.width() {
-            pixel_mut(frame, Point::new(x, y))[..3].copy_from_slice(&CHANGED);
-        }
-    }
-}
-
-fn pixel_mut(frame: &mut Frame, point: Point) -> &mut [u8] {
-    let at =
-        (point.y as usize * frame.size().width() as usize + point.x as usize) * BYTES_PER_PIXEL;
-    &mut frame.data_mut()[at..at + BYTES_PER_PIXEL]
 }
 
 /// Coordinates stay below 2^20.
@@ -135,8 +203,6 @@ fn signed(coordinate: u32) -> i32 {
 mod tests {
     use super::*;
     use crate::diff::Scope;
-    use crate::frame::PixelFormat;
-    use crate::geometry::Size;
     use crate::report::Preset;
 
     fn rect(x: u32, y: u32, width: u32, height: u32) -> Rect {
@@ -149,7 +215,8 @@ mod tests {
         for part in boxes {
             for y in part.y()..part.bottom() {
                 for x in part.x()..part.right() {
-                    pixel_mut(&mut frame, Point::new(x, y))[..3].fill(0);
+                    let at = (y * width + x) as usize * BYTES_PER_PIXEL;
+                    frame.data_mut()[at..at + 3].fill(0);
                 }
             }
         }

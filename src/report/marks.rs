@@ -41,7 +41,7 @@ impl Style {
     pub(super) const FINE: Self =
         Self { line_px: 1, digit: (6, 7), above_digit_px: 1, padding: (2, 2) };
 
-    const fn of(areas: usize) -> Self {
+    pub(super) const fn of(areas: usize) -> Self {
         if areas > DENSE { Self::FINE } else { Self::BOLD }
     }
 
@@ -70,7 +70,7 @@ pub(super) struct Way {
 
 impl Way {
     fn on_copy(moved: &Moved, frame: Size, copy: Size) -> Option<Self> {
-        let (from, to) = (on_copy(moved.from, frame, copy)?, on_copy(moved.to, frame, copy)?);
+        let (from, to) = (moved.from.scaled(frame, copy)?, moved.to.scaled(frame, copy)?);
         Some(Self { from, to, by: moved.displacement() })
     }
 
@@ -105,7 +105,7 @@ impl Marks {
         let copy = scaled_size(report.after, scale);
         let frame = report.after;
         let boxes: Vec<Rect> =
-            report.areas.iter().filter_map(|area| on_copy(area.rect, frame, copy)).collect();
+            report.areas.iter().filter_map(|area| area.rect.scaled(frame, copy)).collect();
         let moved: Vec<Way> =
             report.moved.iter().filter_map(|moved| Way::on_copy(moved, frame, copy)).collect();
         let is_cut = |rect: &Rect| {
@@ -139,23 +139,44 @@ impl Marks {
     }
 }
 
-/// The pixels of the copy that show any pixel of `rect`.
-fn on_copy(rect: Rect, frame: Size, copy: Size) -> Option<Rect> {
-    let down = |at: u32, frame: u32, copy: u32| narrow(u64::from(at) * u64::from(copy), frame);
-    let up = |at: u32, frame: u32, copy: u32| {
-        narrow(u64::from(at) * u64::from(copy) + u64::from(frame) - 1, frame)
+/// Where the number of each box goes on a picture of that size: beside the box or in a corner of
+/// it, where it hides the least text (`ink`), other numbers and other boxes. `None` only where the
+/// picture is smaller than the number.
+#[cfg(feature = "pictures")]
+pub(super) fn place_numbers(
+    size: Size,
+    boxes: &[(usize, Rect)],
+    ink: &ChangeMask,
+    style: Style,
+) -> Vec<Option<Rect>> {
+    let rects: Vec<Rect> = boxes.iter().map(|(_, rect)| *rect).collect();
+    let mut taken = Taken::new(size, &rects, style);
+    let place = |(number, rect): &(usize, Rect)| {
+        let (width, height) = style.tab(*number);
+        let beside = Ring::around(*rect, style).places(width, height, size);
+        let within = corners(*rect, width, height);
+        let cost = |tab: Rect| 8 * (taken.tabs.count_in(tab) + ink.count_in(tab));
+        let outside = beside.into_iter().map(|tab| (cost(tab) + taken.inside.count_in(tab), tab));
+        // In its own box a number hides what it names: only where nothing is drawn.
+        let inside = within.into_iter().map(|tab| (cost(tab) + tab.pixels() / 2, tab));
+        let (_, tab) = outside.chain(inside).min_by_key(|(cost, _)| *cost)?;
+        taken.tabs.set_rect(tab);
+        Some(tab)
     };
-    Rect::from_edges(
-        down(rect.x(), frame.width(), copy.width()),
-        down(rect.y(), frame.height(), copy.height()),
-        up(rect.right(), frame.width(), copy.width()),
-        up(rect.bottom(), frame.height(), copy.height()),
-    )
+    boxes.iter().map(place).collect()
 }
 
-/// `product / divisor`, which is a coordinate of the copy.
-fn narrow(product: u64, divisor: u32) -> u32 {
-    u32::try_from(product / u64::from(divisor)).unwrap_or(u32::MAX)
+/// The corners of a box that is large enough, the right ones first: text begins at the left.
+#[cfg(feature = "pictures")]
+fn corners(rect: Rect, width: u32, height: u32) -> Vec<Rect> {
+    let (Some(right), Some(bottom)) =
+        (rect.right().checked_sub(width), rect.bottom().checked_sub(height))
+    else {
+        return Vec::new();
+    };
+    let places = [(right, rect.y()), (right, bottom), (rect.x(), rect.y()), (rect.x(), bottom)];
+    let rects = places.into_iter().filter_map(|(x, y)| Rect::new(x, y, width, height).ok());
+    rects.filter(|tab| rect.contains_rect(*tab)).collect()
 }
 
 fn grown_pixels(rect: Rect, margin: u32) -> u64 {

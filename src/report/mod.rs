@@ -5,9 +5,11 @@
 
 #[cfg(feature = "pictures")]
 pub(crate) mod canvas;
-#[cfg(feature = "pictures")]
 mod diff_picture;
 mod marks;
+#[cfg(feature = "pictures")]
+mod numbered;
+mod opaque;
 mod options;
 #[cfg(feature = "pictures")]
 mod overview;
@@ -18,16 +20,19 @@ mod resize;
 mod shots;
 mod text;
 
-#[cfg(feature = "pictures")]
+#[cfg(feature = "cli")]
+pub(crate) use diff_picture::DiffPicture;
 pub use diff_picture::diff_picture;
+#[cfg(feature = "pictures")]
+pub(crate) use numbered::numbered;
 pub use options::{DiffOptions, Preset};
 #[cfg(feature = "pictures")]
 pub(crate) use overview::{BRIGHT, STRONG, outline};
 #[cfg(feature = "pictures")]
-pub use pictures::{Picture, pictures, whole_picture};
+pub use pictures::{pictures, whole_picture};
 #[cfg(feature = "pictures")]
 pub(crate) use resize::copy;
-pub use shots::{Role, Shot, shots};
+pub use shots::{Picture, Role, Shot, shots};
 pub use text::{Naming, Wording};
 
 pub use crate::areas::Moved;

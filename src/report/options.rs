@@ -18,6 +18,18 @@ pub enum Preset {
     Exact,
 }
 
+impl Preset {
+    /// `live`, `golden` or `exact`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Live => "live",
+            Self::Golden => "golden",
+            Self::Exact => "exact",
+        }
+    }
+}
+
 impl FromStr for Preset {
     type Err = Error;
 

@@ -1,4 +1,4 @@
-//! Draws the marks of an overview: outlines, then the numbers.
+//! Draws the marks of an overview: the ways of what moved, outlines, then the numbers.
 
 use embedded_graphics::Drawable as _;
 use embedded_graphics::draw_target::DrawTarget as _;
@@ -31,7 +31,7 @@ pub(crate) const BRIGHT: Rgb888 = Rgb888::new(255, 255, 255);
 const BORDER: [u8; 4] = [206, 209, 214, 255];
 
 /// The copy of the frame, with its border where the marks need one, outlined and numbered.
-pub(super) fn marked(copy: &Frame, marks: &Marks) -> Frame {
+pub(super) fn marked(copy: Frame, marks: &Marks) -> Frame {
     let mut frame = bordered(copy, marks);
     let mut canvas = Canvas::sparing(&mut frame, &marks.inside);
     let places = float_of(marks.moved.len() + 1);
@@ -53,7 +53,10 @@ pub(super) fn marked(copy: &Frame, marks: &Marks) -> Frame {
     frame
 }
 
-fn bordered(copy: &Frame, marks: &Marks) -> Frame {
+fn bordered(copy: Frame, marks: &Marks) -> Frame {
+    if copy.size() == marks.canvas {
+        return copy;
+    }
     let mut frame = Frame::filled(marks.canvas, PixelFormat::Rgba, BORDER);
     let row_bytes = copy.size().width() as usize * BYTES_PER_PIXEL;
     let start = marks.border_px as usize * BYTES_PER_PIXEL;
@@ -138,7 +141,7 @@ fn rounded(pixels: f32) -> i32 {
     pixels.round() as i32
 }
 
-fn draw_tab(canvas: &mut Canvas<'_>, tab: Rect, number: usize, style: Style) {
+pub(super) fn draw_tab(canvas: &mut Canvas<'_>, tab: Rect, number: usize, style: Style) {
     let tab = eg_rectangle(tab);
     done(canvas.fill_solid(&tab, BRIGHT));
     done(canvas.fill_solid(&tab.offset(-Style::HALO_PX.cast_signed()), STRONG));

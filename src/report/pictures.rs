@@ -3,22 +3,13 @@
 //! Only here is a frame in another channel order converted, and only the part a picture shows.
 
 use crate::error::{Error, Result};
-use crate::frame::{Frame, FrameRef};
+use crate::frame::FrameRef;
 
 use super::ChangeReport;
 use super::marks::Marks;
 use super::overview::marked;
 use super::resize::copy;
-use super::shots::{Role, Shot, shots, whole_shot};
-
-/// One picture of a report.
-#[derive(Clone, Debug)]
-pub struct Picture {
-    /// What it shows and how large.
-    pub shot: Shot,
-    /// The picture, RGBA, without transparency.
-    pub frame: Frame,
-}
+use super::shots::{Picture, Role, Shot, shots, whole_shot};
 
 /// Draws the pictures of `report` in the order they should be looked at; see [`shots`].
 ///
@@ -56,7 +47,7 @@ pub fn pictures(
         let source = if shot.role == Role::Before { before } else { after };
         let mut frame = copy(source.crop(shot.rect)?, shot.drawn_size())?;
         if shot.is_marked {
-            frame = marked(&frame, &Marks::place(report, shot.scale));
+            frame = marked(frame, &Marks::place(report, shot.scale));
         }
         Ok(Picture { shot, frame })
     };
@@ -75,7 +66,7 @@ pub fn whole_picture(after: FrameRef<'_>) -> Result<Picture> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::PixelFormat;
+    use crate::frame::{Frame, PixelFormat};
     use crate::geometry::{Point, Rect, Size};
     use crate::report::{DiffOptions, Preset, compare};
 

@@ -1,6 +1,7 @@
 //! Copies of a part of a frame, as large as a picture wants them: RGBA without transparency.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 use fast_image_resize::images::{Image, ImageRef};
 use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
@@ -9,11 +10,15 @@ use crate::error::{Error, Result};
 use crate::frame::{BYTES_PER_PIXEL, Frame, FrameRef, PixelFormat};
 use crate::geometry::Size;
 
-/// The side of a square of the chequers seen through transparent pixels.
-const CHEQUER_PX: usize = 8;
+use super::opaque::opaque;
 
-/// The two greys of the chequers.
-const CHEQUERS: [u8; 2] = [255, 216];
+/// What a thread keeps between pictures: as much as overviews of a common screen take.
+const MAX_KEPT_BYTES: usize = 4 << 20;
+
+thread_local! {
+    /// Its memory is fetched from the system once and not for every picture.
+    static RESIZER: RefCell<Resizer> = RefCell::new(Resizer::new());
+}
 
 /// A copy of `source` drawn as large as `size`: enlarged by a whole factor with sharp pixels, or
 /// made smaller with smooth ones.
@@ -26,41 +31,11 @@ pub(crate) fn copy(source: FrameRef<'_>, size: Size) -> Result<Frame> {
         Ok(opaque(source))
     } else if factor > 1 {
         enlarge(&opaque(source), factor)
-    } else if is_opaque(source) {
-        Ok(shrink(source, size)?.to_rgba())
+    } else if source.is_opaque() {
+        Ok(shrink(source, size)?.into_rgba())
     } else {
         shrink(opaque(source).as_ref(), size)
     }
-}
-
-/// A copy in RGBA, with transparent pixels laid on chequers.
-pub(super) fn opaque(source: FrameRef<'_>) -> Frame {
-    let mut frame = source.to_rgba();
-    let width = frame.size().width() as usize;
-    for (y, row) in frame.data_mut().chunks_exact_mut(width * BYTES_PER_PIXEL).enumerate() {
-        for (x, pixel) in row.chunks_exact_mut(BYTES_PER_PIXEL).enumerate() {
-            if pixel[3] < u8::MAX {
-                lay_on(pixel, CHEQUERS[(x / CHEQUER_PX + y / CHEQUER_PX) % 2]);
-            }
-        }
-    }
-    frame
-}
-
-fn is_opaque(source: FrameRef<'_>) -> bool {
-    source.format() != PixelFormat::Rgba
-        || (0..source.size().height())
-            .all(|y| source.row(y).chunks_exact(BYTES_PER_PIXEL).all(|pixel| pixel[3] == u8::MAX))
-}
-
-fn lay_on(pixel: &mut [u8], grey: u8) {
-    let alpha = u16::from(pixel[3]);
-    for channel in &mut pixel[..3] {
-        let sum = u16::from(*channel) * alpha + u16::from(grey) * (255 - alpha);
-        // A weighted mean of two bytes is a byte.
-        *channel = u8::try_from((sum + 127) / 255).unwrap_or(u8::MAX);
-    }
-    pixel[3] = u8::MAX;
 }
 
 /// Every pixel becomes a square of `factor` by `factor`.
@@ -90,6 +65,12 @@ fn shrink(source: FrameRef<'_>, size: Size) -> Result<Frame> {
     let smooth = ResizeOptions::new()
         .resize_alg(ResizeAlg::Convolution(FilterType::CatmullRom))
         .use_alpha(false);
-    Resizer::new().resize(&from, &mut to, &smooth).map_err(|e| failed(&e))?;
+    RESIZER.with_borrow_mut(|resizer| {
+        resizer.resize(&from, &mut to, &smooth).map_err(|e| failed(&e))?;
+        if resizer.size_of_internal_buffers() > MAX_KEPT_BYTES {
+            resizer.reset_internal_buffers();
+        }
+        Ok::<(), Error>(())
+    })?;
     Frame::from_raw(size, source.format(), to.into_vec())
 }

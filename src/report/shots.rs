@@ -1,5 +1,6 @@
 //! Which pictures a report gets: what each shows and how large, before a pixel is drawn.
 
+use crate::frame::Frame;
 use crate::geometry::{Rect, Size};
 
 use super::marks::{CROPPED_AREAS, Marks, scaled_size};
@@ -26,8 +27,8 @@ const LARGE_EDGE: u32 = 1920;
 /// What a picture shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// A small copy of the frame after, each area outlined and numbered; or the whole frame after
-    /// without a mark, when most of it changed.
+    /// A small copy of the frame after, each area outlined and numbered and each move drawn; or the
+    /// whole frame after without a mark, when most of it changed.
     Overview,
     /// One area before.
     Before,
@@ -63,8 +64,17 @@ pub struct Shot {
     pub scale: f32,
     /// Pixels of border around that part, so that no outline at the frame's edge is cut.
     pub border_px: u32,
-    /// Whether the areas are outlined and numbered on it.
+    /// Whether areas and moves are drawn on it.
     pub is_marked: bool,
+}
+
+/// One picture of a report.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// What it shows and how large.
+    pub shot: Shot,
+    /// The picture, RGBA, without transparency.
+    pub frame: Frame,
 }
 
 impl Shot {
@@ -100,8 +110,8 @@ impl Shot {
 /// three areas before and after, with 12 px around them.
 ///
 /// The whole frame after stands for all of them when `whole` is asked for (the page navigated),
-/// when most of it changed, and when the size changed and no area is listed. Without areas there
-/// is nothing to show.
+/// when most of it changed, and when the size changed and nothing else is told. Without an area
+/// and a block that moved there is nothing to show.
 #[must_use]
 pub fn shots(report: &ChangeReport, whole: bool) -> Vec<Shot> {
     let resized = report.verdict == Verdict::Resized;

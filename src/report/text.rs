@@ -88,7 +88,8 @@ impl<'a> Wording<'a> {
 }
 
 impl ChangeReport {
-    /// The answer in plain lines: one sentence, then one line an area. No line break at the end.
+    /// The answer in plain lines: one sentence, then one line for each move and each area. No line
+    /// break at the end.
     ///
     /// ```
     /// use seechange::report::{DiffOptions, Preset, compare};
