@@ -17,6 +17,8 @@ pub mod frame;
 pub mod diff;
 pub mod areas;
 pub mod report;
+#[cfg(feature = "golden")]
+pub mod golden;
 pub mod wait;
 pub mod act;
 pub mod surface;

@@ -3,5 +3,9 @@
 mod change;
 pub mod cli;
 mod duration;
+mod folders;
+mod html;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod pictures;
 mod wire;

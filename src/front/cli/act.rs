@@ -1,6 +1,7 @@
 //! `seechange act`: one action, or a stream of them, and what each changed.
 
-mod lines;
+pub(in crate::front) mod lines;
+pub(in crate::front) mod permission;
 mod short;
 
 use std::fs::File;
@@ -10,12 +11,16 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
+use serde_json::{Map, Value};
 
-use crate::act::{Action, Executor, ExecutorOptions, Policy, Receipt, Refusal, Request};
+use crate::act::{
+    Action, Executor, ExecutorOptions, Observation, ObservationId, Receipt, Refusal, RefusalKind,
+};
 use crate::clock::Cancel;
-use crate::error::{Error, Result};
-use crate::frame::write_png;
-use crate::front::change::{Showing, Shown, show};
+use crate::error::{Error, Result, Shown};
+use crate::frame::Frame;
+use crate::front::change::{self, Showing, show};
+use crate::front::pictures::{check_out, keep_inputs, write_frames};
 use crate::front::wire::{self, act::Image};
 use crate::report::{Preset, copy};
 
@@ -24,6 +29,7 @@ use super::cancel_on_signal;
 use super::output::{Answer, say};
 
 use lines::{Line, Lines};
+use permission::{Permission, PolicyArgs};
 use short::FieldArgs;
 
 /// By when the Return that started the command is up again.
@@ -36,6 +42,12 @@ const RETURN_IS_UP: Duration = Duration::from_millis(300);
   key ctrl+s | hotkey ctrl s | select_all | type_text TEXT | wait SECONDS
   wait_for stable|changed | wait_for matches|appears|gone PNG
 
+On a page (browser:URL) also by the ref of an element, such as 1:a of the first observation:
+  observe --marks | click REF | right_click REF | double_click REF | hover REF
+  type_text REF TEXT | drag REF TO_REF | scroll REF up|down|left|right AMOUNT --by line|page
+  scroll_to_element REF | dialog accept|dismiss [ANSWER] | navigate URL
+  wait_for text TEXT | visible|enabled REF-OR-NAME | gone REF | url GLOB
+
 What has no short form is JSON, in a file or on stdin: hold, sequence, a drag with via, a
 postcondition, a timeout of wait_for (5 s otherwise), and the observation a point was read from.
 The README lists every action with its fields.
@@ -47,9 +59,6 @@ pub(super) struct ActArgs {
     /// from stdin. Each is answered in a few lines of words, or with --json in one line.
     #[arg(required = true, value_name = "ACTION", allow_negative_numbers = true)]
     words: Vec<String>,
-    /// Refuse every action that sends input.
-    #[arg(long)]
-    read_only: bool,
     /// Give points in an image made smaller, with a longest edge of at most this, instead of in
     /// pixels of the surface. Areas in the answer stay in pixels of the surface.
     #[arg(long, value_name = "N")]
@@ -58,9 +67,14 @@ pub(super) struct ActArgs {
     surface: SurfaceArgs,
     #[command(flatten)]
     compare: CompareArgs,
+    /// Act also where something else is seen at a point than in the observation it was chosen from.
+    #[arg(long)]
+    ignore_target_change: bool,
     #[command(flatten)]
     output: OutputArgs,
-    // Last, for the heading it begins holds for all that follows.
+    // Last, for the headings they begin hold for all that follows.
+    #[command(flatten)]
+    policy: PolicyArgs,
     #[command(flatten)]
     fields: FieldArgs,
 }
@@ -70,20 +84,24 @@ pub(super) struct ActArgs {
 /// # Errors
 /// When the arguments make no sense, a file cannot be read, or the surface cannot be seen.
 pub(super) fn run(args: &ActArgs) -> Result<ExitCode> {
-    let (what, options) = (args.what()?, args.options()?);
-    let cancel = cancel_on_signal()?;
-    let mut opened = args.surface.surface.open()?;
-    let clock = opened.clock.clone();
-    let executor = Executor::new(opened.driven()?, clock, options).with_cancel(cancel.clone());
     let out = args.output.out.as_deref();
-    let mut session = Session { executor, out, is_stream: false };
+    keep_inputs(out, args.compare.mask.as_deref())?;
+    check_out(out, &[])?;
+    let (what, options, permission) = (args.what()?, args.options()?, args.policy.open()?);
+    let cancel = cancel_on_signal()?;
+    let mut opened = args.surface.name()?.open()?;
+    let clock = opened.clock.clone();
+    let executor = Executor::new(opened.driven()?, clock, options)
+        .with_cancel(cancel.clone())
+        .with_access(permission.access.clone());
+    let mut session = Session { executor, out, is_stream: false, permission: Some(&permission) };
     match what {
         What::Stream => {
             let lines = Lines::of(std::io::stdin(), wire::act::MAX_BYTES);
             let print = |answer: &Answer| say(&answer.line(args.output.json));
             Ok(ExitCode::from(session.stream(&lines, &cancel, print)?))
         }
-        What::One(request) => Ok(session.answer(*request)?.print(args.output.json)),
+        What::One(object) => Ok(session.answer(*object)?.print(args.output.json)),
     }
 }
 
@@ -91,13 +109,13 @@ pub(super) fn run(args: &ActArgs) -> Result<ExitCode> {
 enum What {
     /// Requests from stdin until it ends.
     Stream,
-    /// One request, or the refusal of what is none.
-    One(Box<Result<Request, Refusal>>),
+    /// One object, or the refusal of what is none.
+    One(Box<Result<Map<String, Value>, Refusal>>),
 }
 
 impl What {
-    fn one(request: Result<Request, Refusal>) -> Self {
-        Self::One(Box::new(request))
+    fn one(object: Result<Map<String, Value>, Refusal>) -> Self {
+        Self::One(Box::new(object))
     }
 }
 
@@ -108,7 +126,7 @@ impl ActArgs {
         let (first, rest) = self.words.split_first().ok_or_else(|| no_action(""))?;
         if let Some(action) = short::action_name(first) {
             let object = short::object(&action, rest, &self.fields).map_err(Error::usage)?;
-            return Ok(What::one(wire::act::request_of(object)));
+            return Ok(What::one(Ok(object)));
         }
         if !rest.is_empty() {
             return Err(no_action(first));
@@ -120,14 +138,13 @@ impl ActArgs {
         }
         match first.as_str() {
             "-" => Ok(What::Stream),
-            path => Ok(What::one(wire::act::request(&read(Path::new(path))?))),
+            path => Ok(What::one(wire::object(&read(Path::new(path))?))),
         }
     }
 
     fn options(&self) -> Result<ExecutorOptions> {
-        let policy = if self.read_only { Policy::read_only() } else { Policy::allow_all() };
         let options = ExecutorOptions::new()
-            .policy(policy)
+            .checks_target(!self.ignore_target_change)
             .diff(self.compare.options(Preset::Live)?)
             .patience(RETURN_IS_UP);
         match self.max_edge {
@@ -157,6 +174,7 @@ struct Session<'s> {
     executor: Executor<'s>,
     out: Option<&'s Path>,
     is_stream: bool,
+    permission: Option<&'s Permission>,
 }
 
 impl Session<'_> {
@@ -171,45 +189,85 @@ impl Session<'_> {
         self.is_stream = true;
         let mut code = 0;
         while let Some(line) = lines.next(cancel).map_err(|error| Error::io("stdin", error))? {
-            let request = match line {
+            let object = match line {
                 Line::TooLong => Err(wire::act::too_long()),
                 Line::Text(text) if text.trim_ascii().is_empty() => continue,
-                Line::Text(text) => wire::act::request(&text),
+                Line::Text(text) => wire::object(&text),
             };
-            let answer = self.answer(request)?;
+            let answer = self.answer(object)?;
             code = code.max(answer.code);
             print(&answer)?;
         }
         Ok(code.max(u8::from(cancel.is_cancelled())))
     }
 
-    /// Carries out a request; one without an observation takes its own just before.
-    fn answer(&mut self, request: Result<Request, Refusal>) -> Result<Answer> {
-        let (receipt, wants_pictures) = match request {
-            Ok(request) => (self.executor.execute_fresh(&request)?, request.screenshot),
-            Err(refusal) => (self.executor.refuse(None, refusal), false),
+    /// Carries out what an object asks for; without an observation it takes its own just before.
+    fn answer(&mut self, object: Result<Map<String, Value>, Refusal>) -> Result<Answer> {
+        if let Some(permission) = self.permission {
+            permission.refresh();
+        }
+        let images = |image: &Value| self.image_to_wait_for(image);
+        let request = object.and_then(|object| wire::act::request_with(object, &images));
+        let (mut receipt, wants_pictures, marks) = match request {
+            Ok(request) => {
+                let receipt = self.executor.execute_fresh(&request)?;
+                (receipt, request.screenshot, request.marks)
+            }
+            Err(refusal) => (self.executor.refuse(None, refusal), false, false),
         };
-        let out = self.folder(&receipt).filter(|_| wants_pictures);
-        Ok(self.told(&receipt, out.as_deref()).unwrap_or_else(|error| {
-            // What was sent must not go untold because a picture cannot be written.
-            in_both_forms(&with_remark(receipt, &error), None, None)
-        }))
+        let is_fresh = receipt.refusal.is_none() || receipt.page.is_some();
+        let out = self.folder(&receipt).filter(|_| wants_pictures && is_fresh);
+        self.told(&receipt, out.as_deref(), marks).or_else(|error| {
+            // What was sent and what it changed must not go untold because of a picture.
+            receipt.remark(&format!("no pictures: {error}"));
+            self.told(&receipt, None, marks)
+        })
     }
 
-    fn told(&self, receipt: &Receipt, out: Option<&Path>) -> Result<Answer> {
-        let image = self.image(out.filter(|_| receipt.refusal.is_none()))?;
-        Ok(in_both_forms(receipt, shown(receipt, out)?, image.as_ref()))
+    /// A picture of a condition. One that an earlier run wrote where this one will write its own is
+    /// refused; this run never writes to the folder of an observation twice.
+    fn image_to_wait_for(&self, image: &Value) -> Result<Frame, Refusal> {
+        let path = image.as_str().map(Path::new);
+        let folder = match path.and_then(Path::parent) {
+            Some(folder) if self.is_stream => Some(folder).filter(|folder| self.is_to_come(folder)),
+            _ => self.out,
+        };
+        keep_inputs(folder, path)
+            .map_err(|error| Refusal::new(RefusalKind::BadValue, error.to_string()))?;
+        wire::act::image_file(image)
     }
 
-    /// The image of the current observation, written to `out`.
-    fn image(&self, out: Option<&Path>) -> Result<Option<Image>> {
-        let Some(observation) = self.executor.current() else { return Ok(None) };
+    /// Whether this stream may yet write its pictures into `folder`.
+    fn is_to_come(&self, folder: &Path) -> bool {
+        let same = |one: &Path, other: &Path| {
+            one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+        };
+        let is_ours = self.out.zip(folder.parent()).is_some_and(|(out, folder)| same(out, folder));
+        let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let last = self.executor.current().map(|observation| observation.id);
+        is_ours && name.parse::<ObservationId>().is_ok_and(|id| Some(id) > last)
+    }
+
+    fn told(&self, receipt: &Receipt, out: Option<&Path>, marks: bool) -> Result<Answer> {
+        let Some(observation) = self.executor.current() else {
+            return answer(receipt, out);
+        };
         let (size, frame) = (observation.image, observation.frame.size());
-        let Some(folder) = out else { return Ok(Some(Image { size, frame, path: None })) };
-        std::fs::create_dir_all(folder).map_err(|error| Error::io(folder.display(), error))?;
-        let path = folder.join("observation.png");
-        write_png(&path, &copy(observation.frame.as_ref().as_ref(), size)?)?;
-        Ok(Some(Image { size, frame, path: Some(path) }))
+        let picture = out.map(|_| image_of(observation, marks)).transpose()?;
+        let beside = picture.as_ref().map(|picture| ("observation.png", picture));
+        let shown = shown(receipt, out, beside)?;
+        let path = match (out, beside, &shown) {
+            // Nothing else to show.
+            (Some(folder), Some((name, picture)), None) => {
+                write_frames(folder, &[(name.to_owned(), picture)])?.pop()
+            }
+            (folder, beside, _) => folder.zip(beside).map(|(folder, (name, _))| folder.join(name)),
+        };
+        let mut answer = in_both_forms(receipt, shown, Some(&Image { size, frame, path }));
+        if let (true, Some(elements)) = (marks, &observation.elements) {
+            answer.json["page"]["elements"] = wire::act::element_map(elements);
+        }
+        Ok(answer)
     }
 
     /// Where an action's pictures go: in a stream, a folder each.
@@ -221,45 +279,52 @@ impl Session<'_> {
     }
 }
 
+/// The image of an observation, with its elements numbered where that is asked for.
+///
+/// # Errors
+/// Only when memory runs out.
+pub(in crate::front) fn image_of(observation: &Observation, marks: bool) -> Result<Frame> {
+    let frame = observation.frame.as_ref();
+    match observation.elements.as_ref().filter(|_| marks) {
+        Some(elements) => copy(elements.picture(frame)?.as_ref(), observation.image),
+        None => copy(frame.as_ref(), observation.image),
+    }
+}
+
 /// A receipt in words and as JSON, its pictures written to `out`.
 ///
 /// # Errors
 /// When the pictures cannot be written.
 pub(super) fn answer(receipt: &Receipt, out: Option<&Path>) -> Result<Answer> {
-    Ok(in_both_forms(receipt, shown(receipt, out)?, None))
+    Ok(in_both_forms(receipt, shown(receipt, out, None)?, None))
 }
 
-fn in_both_forms(receipt: &Receipt, shown: Option<Shown>, image: Option<&Image>) -> Answer {
+fn in_both_forms(receipt: &Receipt, shown: Option<change::Shown>, image: Option<&Image>) -> Answer {
     let (words, change) = shown.map(|shown| (shown.text, shown.json)).unzip();
     let text = in_words(receipt, words.as_deref());
     let json = wire::act::receipt(receipt, change, image);
     Answer { text, json, code: u8::from(!receipt.is_fulfilled()) }
 }
 
-fn shown(receipt: &Receipt, out: Option<&Path>) -> Result<Option<Shown>> {
+fn shown(
+    receipt: &Receipt,
+    out: Option<&Path>,
+    beside: Option<(&str, &Frame)>,
+) -> Result<Option<change::Shown>> {
     let Some(change) = &receipt.change else { return Ok(None) };
-    let showing = Showing { out, diff: None, within: Some(change.looked) };
+    let showing = Showing { out, diff: None, within: Some(change.looked), beside };
     let (before, after) = (change.before.as_ref(), change.after.as_ref());
     show(&change.report, before.as_ref(), after.as_ref(), showing).map(Some)
 }
 
-/// The same receipt, saying that its pictures are not there.
-fn with_remark(mut receipt: Receipt, error: &Error) -> Receipt {
-    let told = format!("no pictures: {error}");
-    receipt.message = Some(match receipt.message {
-        Some(message) => format!("{message}; {told}"),
-        None => told,
-    });
-    receipt
-}
-
 /// A receipt for people: the status first, then what changed.
-fn in_words(receipt: &Receipt, change: Option<&str>) -> String {
+pub(in crate::front) fn in_words(receipt: &Receipt, change: Option<&str>) -> String {
     let name = receipt.action.as_ref().map_or("request", Action::name);
     let mut lines = match &receipt.refusal {
         Some(refusal) => vec![format!("refused {name}: {refusal}")],
         None => vec![sent_in_words(name, receipt)],
     };
+    lines.extend(target_in_words(receipt));
     lines.extend(receipt.message.clone());
     if let Some(postcondition) = &receipt.postcondition {
         lines.push(format!("postcondition {}", postcondition.outcome.sentence()));
@@ -268,10 +333,62 @@ fn in_words(receipt: &Receipt, change: Option<&str>) -> String {
         lines.push(outcome.sentence());
         lines.extend(super::wait::doubts(outcome));
     }
-    lines.extend(change.map(str::to_owned));
+    lines.extend(change.map(|change| beside_elements(receipt, change)));
     let moving = receipt.still_moving().iter().map(|rect| format!("still moving: {rect}"));
     lines.extend(moving);
+    lines.extend(page_in_words(receipt));
     lines.join("\n")
+}
+
+/// Which element was acted on.
+fn target_in_words(receipt: &Receipt) -> Option<String> {
+    let target = receipt.page.as_ref()?.target.as_ref()?;
+    Some(format!("on {target}"))
+}
+
+/// What the pixels say, and where they say nothing that the elements say nothing either.
+fn beside_elements(receipt: &Receipt, change: &str) -> String {
+    let (Some(page), Some(seen)) = (&receipt.page, &receipt.change) else {
+        return change.to_owned();
+    };
+    let looked = seen.looked.as_millis();
+    let (first, rest) = change.split_once('\n').unwrap_or((change, ""));
+    let words = match (first.starts_with("Nothing changed in"), page.changes.is_empty()) {
+        (true, true) => {
+            format!("Nothing changed in the page's elements or pixels within {looked} ms.")
+        }
+        (true, false) => format!("Nothing changed in the page's pixels within {looked} ms."),
+        (false, _) => return change.to_owned(),
+    };
+    if rest.is_empty() { words } else { format!("{words}\n{rest}") }
+}
+
+/// How many elements are listed in words; JSON has them all.
+const MOST_ELEMENTS: usize = 150;
+
+/// What changed in the page, and what can be acted on now.
+fn page_in_words(receipt: &Receipt) -> Vec<String> {
+    let Some(page) = &receipt.page else { return Vec::new() };
+    let mut lines = Vec::new();
+    // A page that is another one is told whole below.
+    let changes = page.changes.iter().filter(|line| !page.has_navigated || !line.starts_with("+ "));
+    let changes: Vec<&String> = changes.collect();
+    if !changes.is_empty() {
+        lines.push("In the page:".to_owned());
+        lines.extend(changes.iter().map(|line| format!("  {line}")));
+    }
+    let Some(elements) = &page.elements else { return lines };
+    let count = elements.list.len();
+    lines.push(format!(
+        "Page \"{}\" {}, {count} elements:",
+        Shown(&elements.title),
+        Shown(&elements.url)
+    ));
+    lines.extend(elements.list.iter().take(MOST_ELEMENTS).map(|each| format!("  {}", each.line())));
+    if count > MOST_ELEMENTS {
+        lines.push(format!("  … and {} more, all of them in the JSON", count - MOST_ELEMENTS));
+    }
+    lines
 }
 
 fn sent_in_words(name: &str, receipt: &Receipt) -> String {
@@ -292,10 +409,9 @@ fn sent_in_words(name: &str, receipt: &Receipt) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::act::RefusalKind;
     use crate::act::fake::{Fake, Fault};
     use clap::Parser;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     #[derive(Debug, Parser)]
     struct Only {
@@ -358,7 +474,8 @@ mod tests {
             (
                 "clik|1|2",
                 "'clik' is no action: use observe, click, right_click, double_click, \
-                          hover, drag, scroll, key, hotkey, select_all, type_text, hold, sequence, wait, wait_for",
+                          hover, drag, scroll, scroll_to_element, key, hotkey, select_all, \
+                          type_text, hold, sequence, wait, wait_for, dialog, navigate",
             ),
             (
                 "./click",
@@ -394,9 +511,10 @@ mod tests {
             ("", Some(RefusalKind::Malformed)),
         ] {
             std::fs::write(&path, content).unwrap();
-            let What::One(request) = parse(path.to_str().unwrap()).unwrap().what().unwrap() else {
+            let What::One(object) = parse(path.to_str().unwrap()).unwrap().what().unwrap() else {
                 panic!("{content}");
             };
+            let request = object.and_then(wire::act::request_of);
             assert_eq!(request.err().map(|refusal| refusal.kind()), kind, "{content}");
         }
     }
@@ -411,7 +529,7 @@ mod tests {
         let clock = fake.clock.clone();
         let executor =
             Executor::new(fake, clock, ExecutorOptions::new()).with_cancel(cancel.clone());
-        let mut session = Session { executor, out, is_stream: false };
+        let mut session = Session { executor, out, is_stream: false, permission: None };
         let lines = Lines::of(std::io::Cursor::new(input.to_owned()), wire::act::MAX_BYTES);
         let mut receipts = Vec::new();
         let code = session.stream(&lines, cancel, |answer| {
@@ -512,8 +630,8 @@ mod tests {
             let mut fake = Fake::new(64, 48);
             let clock = fake.clock.clone();
             let executor = Executor::new(&mut fake, clock, ExecutorOptions::new());
-            let mut session = Session { executor, out: None, is_stream: false };
-            assert_eq!(session.answer(wire::act::request(input.as_bytes())).unwrap().text, text);
+            let mut session = Session { executor, out: None, is_stream: false, permission: None };
+            assert_eq!(session.answer(wire::object(input.as_bytes())).unwrap().text, text);
         }
     }
 }

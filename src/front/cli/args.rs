@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::diff::{Antialiasing, Scope, Tolerance};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::frame;
 use crate::geometry::Rect;
 use crate::report::{DiffOptions, Preset};
@@ -18,10 +18,90 @@ use crate::front::duration::parse_duration;
 #[derive(Debug, Args)]
 pub(super) struct SurfaceArgs {
     /// x11 (the whole display), x11:window=TITLE-OR-ID (one window, without the menus and dialogs
-    /// it opens), screen (the primary monitor through xcap), screen:monitor=NAME-OR-INDEX,
-    /// screen:window=TITLE-OR-ID, replay:DIR or demo.
+    /// it opens), browser:URL (a page in a browser of its own), browser:ws://… (one that runs), screen
+    /// (the primary monitor through xcap), screen:monitor=NAME-OR-INDEX, screen:window=TITLE-OR-ID,
+    /// replay:DIR, demo (on a clock that jumps) or demo:live.
     #[arg(long, value_name = "S", default_value = "x11")]
-    pub(super) surface: SurfaceName,
+    surface: SurfaceName,
+    #[command(flatten)]
+    page: PageArgs,
+}
+
+impl SurfaceArgs {
+    /// The surface that is named.
+    ///
+    /// # Errors
+    /// When what is said of a page does not go with it.
+    pub(super) fn name(&self) -> Result<SurfaceName> {
+        self.page.of(self.surface.clone())
+    }
+
+    /// As [`Self::name`], of a page at that address.
+    ///
+    /// # Errors
+    /// As [`Self::name`].
+    #[cfg(feature = "mcp")]
+    pub(super) fn of_page(&self, url: &str) -> Result<SurfaceName> {
+        self.page.of(SurfaceName::page(url))
+    }
+}
+
+/// How a browser is started.
+#[derive(Clone, Debug, Default, PartialEq, Args)]
+pub(in crate::front) struct PageArgs {
+    /// Of browser:URL, the page's size in CSS pixels. Default: 1280x800.
+    #[arg(long, value_name = "WxH")]
+    viewport: Option<String>,
+    /// Of browser:URL, device pixels for one CSS pixel, 0.5 to 4. Default: 1.
+    #[arg(long, value_name = "N")]
+    scale: Option<f32>,
+    /// Of browser:URL, with a window on the display. Default: headless.
+    #[arg(long)]
+    headed: bool,
+}
+
+impl PageArgs {
+    /// The surface with these options, which only a page that is opened takes.
+    fn of(&self, name: SurfaceName) -> Result<SurfaceName> {
+        match name {
+            SurfaceName::Browser(address, _) if !address.starts_with("ws") => {
+                Ok(SurfaceName::Browser(address, self.clone()))
+            }
+            other if *self == Self::default() => Ok(other),
+            _ => Err(Error::usage(
+                "--viewport, --scale and --headed are for a page that is opened: use --surface \
+                 browser:URL",
+            )),
+        }
+    }
+
+    /// The options of the browser.
+    ///
+    /// # Errors
+    /// When the size is none.
+    #[cfg(feature = "browser")]
+    pub(super) fn options(&self) -> Result<crate::surface::browser::BrowserOptions> {
+        let mut options = crate::surface::browser::BrowserOptions::new().headed(self.headed);
+        if let Some(scale) = self.scale {
+            options = options.scale(scale);
+        }
+        if let Some(viewport) = &self.viewport {
+            options = options.viewport(size(viewport)?);
+        }
+        Ok(options)
+    }
+}
+
+/// `1280x800`.
+#[cfg(feature = "browser")]
+fn size(text: &str) -> Result<crate::geometry::Size> {
+    let edges = text.split_once('x').and_then(|(width, height)| {
+        Some((width.parse::<u32>().ok()?, height.parse::<u32>().ok()?))
+    });
+    let (width, height) = edges.ok_or_else(|| {
+        Error::usage("--viewport is a width and a height in CSS pixels, such as 1280x800")
+    })?;
+    crate::geometry::Size::new(width, height)
 }
 
 /// Where the answer goes.
@@ -49,7 +129,7 @@ pub(super) struct CompareArgs {
     pub(super) mask: Option<PathBuf>,
     /// live (screen captures: channel:8, carets and specks set aside), golden (pictures of two
     /// runs: yiq:0.1, anti-aliasing set aside) or exact (everything counts). Default: golden for
-    /// diff, live elsewhere.
+    /// diff and compare, live elsewhere.
     #[arg(long, value_name = "PRESET")]
     pub(super) preset: Option<Preset>,
     /// How far one pixel may differ: exact, channel:0..255, yiq:0..1 or oklab:0..1. Default: the
@@ -62,15 +142,24 @@ pub(super) struct CompareArgs {
     #[arg(long, value_name = "RULE")]
     pub(super) antialiasing: Option<Antialiasing>,
     /// With at most this many changed pixels the verdict is `same`.
-    #[arg(long, value_name = "N", default_value_t = 0, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_hyphen_values = true, value_parser = whole)]
     pub(super) max_changed_pixels: u64,
+}
+
+/// A count, of whatever.
+pub(super) fn whole(text: &str) -> Result<u64> {
+    text.parse().map_err(|_| Error::usage("it takes a whole number, 0 or more"))
 }
 
 impl CompareArgs {
     /// The options these arguments mean, with `preset` where none is given.
     pub(super) fn options(&self, preset: Preset) -> Result<DiffOptions> {
+        Ok(self.rules(preset).scope(self.scope()?))
+    }
+
+    /// As [`Self::options`], for the whole frame.
+    pub(super) fn rules(&self, preset: Preset) -> DiffOptions {
         let mut options = DiffOptions::preset(self.preset.unwrap_or(preset))
-            .scope(self.scope()?)
             .max_changed_pixels(self.max_changed_pixels);
         if let Some(tolerance) = self.tolerance {
             options = options.tolerance(tolerance);
@@ -78,7 +167,7 @@ impl CompareArgs {
         if let Some(antialiasing) = self.antialiasing {
             options = options.antialiasing(antialiasing);
         }
-        Ok(options)
+        options
     }
 
     /// The pixels these arguments compare.
@@ -109,6 +198,6 @@ pub(super) struct TimingArgs {
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(super) captures: Option<u32>,
     /// Seeds the irregular gaps between looks: the same seed gives the same gaps.
-    #[arg(long, value_name = "N", default_value_t = 0, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_hyphen_values = true, value_parser = whole)]
     pub(super) seed: u64,
 }

@@ -1,16 +1,14 @@
 //! `seechange capture`: one look, as a picture and its place.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
 
-use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::frame::{Frame, write_png};
 use crate::geometry::Rect;
-use crate::wait::{Capture, Geometry, Source};
+use crate::wait::{Geometry, look};
 
 use super::args::{OutputArgs, SurfaceArgs};
 use super::output::Answer;
@@ -28,42 +26,12 @@ pub(super) struct CaptureArgs {
     output: OutputArgs,
 }
 
-/// How long one capture may take.
-const GIVE_UP: Duration = Duration::from_secs(5);
-
 pub(super) fn run(args: &CaptureArgs) -> Result<Answer> {
-    let mut opened = args.surface.surface.open()?;
+    let mut opened = args.surface.name()?.open()?;
     let clock = opened.clock.clone();
-    let source = opened.source();
-    let geometry = source.geometry()?;
-    let frame = take(source, geometry, args.region, &clock)?;
+    let (geometry, frame) = look(opened.source(), args.region, &clock)?;
     let path = args.output.out.as_deref().map(|folder| write(folder, &frame)).transpose()?;
     Ok(answer(geometry, args.region, path.as_deref()))
-}
-
-fn take(
-    source: &mut dyn Source,
-    geometry: Geometry,
-    region: Option<Rect>,
-    clock: &Clock,
-) -> Result<Frame> {
-    if let Some(region) = region
-        && !geometry.size.rect().contains_rect(region)
-    {
-        return Err(Error::usage(format!(
-            "region {region} is outside the {} surface",
-            geometry.size
-        )));
-    }
-    let mut frame = Frame::default();
-    match source.capture(region, clock.now() + GIVE_UP, &mut frame)? {
-        Capture::Taken { .. } => Ok(frame),
-        Capture::Resized => Err(Error::surface("the surface changed its size; capture it again")),
-        Capture::Stalled => {
-            Err(Error::surface(format!("no frame came within {} s", GIVE_UP.as_secs())))
-        }
-        Capture::Failed(reason) => Err(Error::surface(format!("the capture failed: {reason}"))),
-    }
 }
 
 fn write(folder: &Path, frame: &Frame) -> Result<PathBuf> {

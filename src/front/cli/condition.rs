@@ -1,13 +1,13 @@
 //! Conditions as words: `appears done.png --hold 200ms`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Parser, ValueEnum};
 
 use crate::error::{Error, Result};
-use crate::frame;
 use crate::front::duration::parse_duration;
+use crate::front::pictures::{keep_inputs, read_input};
 use crate::geometry::Rect;
 use crate::report::{DiffOptions, Preset};
 use crate::wait::Condition;
@@ -32,13 +32,20 @@ pub(super) enum Name {
 
 impl Name {
     /// The condition of this name with its defaults.
-    pub(super) fn condition(self, picture: Option<&PathBuf>) -> Result<Condition> {
+    ///
+    /// # Errors
+    /// When the picture cannot be read, or `out` would replace it.
+    pub(super) fn condition(
+        self,
+        picture: Option<&PathBuf>,
+        out: Option<&Path>,
+    ) -> Result<Condition> {
         Ok(match (self, picture) {
             (Self::Stable, None) => Condition::stable(),
             (Self::Changed, None) => Condition::changed(),
-            (Self::Matches, Some(path)) => Condition::matches(frame::read(path)?),
-            (Self::Appears, Some(path)) => Condition::appears(frame::read(path)?),
-            (Self::Gone, Some(path)) => Condition::gone(frame::read(path)?),
+            (Self::Matches, Some(path)) => Condition::matches(read_input(out, path)?),
+            (Self::Appears, Some(path)) => Condition::appears(read_input(out, path)?),
+            (Self::Gone, Some(path)) => Condition::gone(read_input(out, path)?),
             (Self::Stable | Self::Changed, Some(path)) => {
                 return Err(Error::usage(format!(
                     "the picture {} is one too many: stable and changed take none",
@@ -91,22 +98,24 @@ struct OwnArgs {
 pub(super) fn from_words(
     words: &str,
     compare: &CompareArgs,
+    out: Option<&Path>,
     set: impl Fn(Condition) -> Condition,
 ) -> Result<Condition> {
     let told = |error: Error| error.context(format!("--any '{words}'"));
-    read(words, compare, set).map_err(told)
+    read(words, compare, out, set).map_err(told)
 }
 
 fn read(
     words: &str,
     compare: &CompareArgs,
+    out: Option<&Path>,
     set: impl Fn(Condition) -> Condition,
 ) -> Result<Condition> {
     let parsed = AnyWords::try_parse_from(split(words)?)
         .map_err(|error| Error::usage(one_line(&error.render().to_string())))?;
     let AnyWords { condition, picture, own } = parsed;
-    let mut condition = set(condition.condition(picture.as_ref())?).label(words.trim());
-    if let Some(diff) = own.diff(compare)? {
+    let mut condition = set(condition.condition(picture.as_ref(), out)?).label(words.trim());
+    if let Some(diff) = own.diff(compare, out)? {
         condition = condition.diff(diff);
     }
     if let Some(timeout) = own.timeout {
@@ -129,7 +138,8 @@ fn read(
 
 impl OwnArgs {
     /// How frames are compared where the condition has a scope of its own.
-    fn diff(&self, compare: &CompareArgs) -> Result<Option<DiffOptions>> {
+    fn diff(&self, compare: &CompareArgs, out: Option<&Path>) -> Result<Option<DiffOptions>> {
+        keep_inputs(out, self.mask.as_deref())?;
         if self.region.is_empty() && self.ignore.is_empty() && self.mask.is_none() {
             return Ok(None);
         }

@@ -12,7 +12,8 @@ use super::output::Answer;
                         what is in the way and\nwhat to do about it.\n\n\
                         Exit code: 0 all is well, 1 something is in the way, 2 trouble.")]
 pub(super) struct DoctorArgs {
-    /// Let go of every key and button that is down, whoever pressed it.
+    /// Let go of every key and button that is down, whoever pressed it, and take back keys that a
+    /// killed action left lent to characters of its text.
     #[arg(long)]
     release: bool,
     /// One JSON object on stdout, everything else on stderr.
@@ -30,17 +31,50 @@ struct Checkup {
     /// What was let go of; `None` when that was not asked for.
     released: Option<Vec<String>>,
     display: Value,
+    browser: Browser,
+}
+
+/// The browser of the surface `browser`: where it is, or how to get one.
+struct Browser(Result<String, String>);
+
+impl Default for Browser {
+    fn default() -> Self {
+        Self(find_browser())
+    }
+}
+
+#[cfg(feature = "browser")]
+fn find_browser() -> Result<String, String> {
+    let found = crate::surface::browser::find();
+    found.map(|path| path.display().to_string()).map_err(|error| error.to_string())
+}
+
+#[cfg(not(feature = "browser"))]
+fn find_browser() -> Result<String, String> {
+    Err("not in this build (feature browser)".to_owned())
 }
 
 pub(super) fn run(args: &DoctorArgs) -> Result<Answer> {
     Ok(examine(args.release)?.answer())
 }
 
+/// What is found out without letting go of anything.
+#[cfg(feature = "mcp")]
+pub(in crate::front) fn checkup() -> Result<Answer> {
+    Ok(examine(false)?.answer())
+}
+
 impl Checkup {
-    fn answer(self) -> Answer {
+    fn answer(mut self) -> Answer {
+        let browser = match &self.browser.0 {
+            Ok(path) => path.clone(),
+            Err(why) => why.clone(),
+        };
+        self.facts.push(("browser", browser));
         let json = json!({
             "schema": "seechange.doctor/1",
             "display": self.display,
+            "browser": self.browser.0.as_ref().ok(),
             "released": self.released,
             "findings": self.findings,
         });
@@ -85,13 +119,24 @@ fn examine(release: bool) -> Result<Checkup> {
     let released = if release { Some(let_go(&mut x11)?) } else { None };
     let found = x11.diagnose()?;
     let findings = found.findings();
-    Ok(Checkup { facts: facts(&found), findings, released, display: display(&found) })
+    Ok(Checkup {
+        facts: facts(&found),
+        findings,
+        released,
+        display: display(&found),
+        ..Checkup::default()
+    })
 }
 
 /// The names of what was held: they are asked for before it is let go of.
 #[cfg(feature = "x11")]
 fn let_go(x11: &mut crate::surface::x11::X11) -> Result<Vec<String>> {
-    let held = x11.held_names()?;
+    let mut held = x11.held_names()?;
+    held.extend(match x11.keys_left_lent()? {
+        0 => None,
+        1 => Some("1 lent key".to_owned()),
+        count => Some(format!("{count} lent keys")),
+    });
     x11.release_all()?;
     Ok(held)
 }
@@ -121,6 +166,7 @@ fn facts(found: &crate::surface::x11::Diagnosis) -> Vec<(&'static str, String)> 
         ("window manager", found.window_manager.clone().unwrap_or_else(|| "none".to_owned())),
         ("windows", if windows.is_empty() { "none".to_owned() } else { windows.join(", ") }),
         ("pointer", pointer.unwrap_or_else(|| "on another screen of the display".to_owned())),
+        ("sends input", found.acting.clone().unwrap_or_else(|| "nobody".to_owned())),
         ("held", yes(found.held_names.is_empty(), "nothing", &found.held_names.join(", "))),
     ]
 }
@@ -149,5 +195,7 @@ fn display(found: &crate::surface::x11::Diagnosis) -> Value {
         "pointer": found.pointer.map(|(x, y)| json!({"x": x, "y": y})),
         "caps_lock": found.caps_lock,
         "held": found.held_names,
+        "left_lent": found.left_lent,
+        "acting": found.acting,
     })
 }

@@ -50,7 +50,7 @@ pub(super) struct RecordArgs {
 
 pub(super) fn run(args: &RecordArgs, cancel: &Cancel) -> Result<Answer> {
     check_folder(&args.folder)?;
-    let mut opened = args.surface.surface.open()?;
+    let mut opened = args.surface.name()?.open()?;
     let clock = opened.clock.clone();
     let options = args.options();
     let mut ticker = Ticker::new();

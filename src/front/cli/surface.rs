@@ -1,8 +1,10 @@
 //! Surfaces by name, opened on the clock that suits them.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use super::args::PageArgs;
 use crate::act::Surface;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
@@ -10,8 +12,8 @@ use crate::surface::replay::{FrameIds, Recording};
 use crate::wait::Source;
 
 /// What `--surface` names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum SurfaceName {
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::front) enum SurfaceName {
     /// The whole X11 display.
     X11,
     /// One X11 window, by title or id.
@@ -22,16 +24,20 @@ pub(super) enum SurfaceName {
     ScreenMonitor(String),
     /// One window, by title or id, through xcap.
     ScreenWindow(String),
+    /// A page in a browser of its own, by its address, or one to attach to, by `ws://…`.
+    Browser(String, PageArgs),
     /// A recorded timeline.
     Replay(PathBuf),
-    /// The simulated application.
+    /// The simulated application, on a clock that jumps.
     Demo,
+    /// The same in real time.
+    DemoLive,
 }
 
 /// A surface and the clock it runs on: a real one's own, a recording's or a simulation's that
 /// jumps.
-pub(super) struct Opened {
-    pub(super) clock: Clock,
+pub(in crate::front) struct Opened {
+    pub(in crate::front) clock: Clock,
     surface: Kind,
 }
 
@@ -43,8 +49,13 @@ enum Kind {
 }
 
 impl SurfaceName {
+    /// A page, as it is opened where nothing else is said.
+    pub(in crate::front) fn page(address: &str) -> Self {
+        Self::Browser(address.to_owned(), PageArgs::default())
+    }
+
     /// Opens the surface.
-    pub(super) fn open(&self) -> Result<Opened> {
+    pub(in crate::front) fn open(&self) -> Result<Opened> {
         self.open_with(FrameIds::EachLook)
     }
 
@@ -54,7 +65,9 @@ impl SurfaceName {
             Self::X11 => open_x11(None),
             Self::X11Window(window) => open_x11(Some(window.as_str())),
             Self::Screen | Self::ScreenMonitor(_) | Self::ScreenWindow(_) => open_screen(self),
-            Self::Demo => open_demo(),
+            Self::Browser(address, page) => open_browser(address, page),
+            Self::Demo => open_demo(Clock::simulated()),
+            Self::DemoLive => open_demo(Clock::system()),
             Self::Replay(folder) => open_replay(folder, ids),
         }
     }
@@ -70,11 +83,12 @@ impl Opened {
     }
 
     /// The surface as something to act on.
-    pub(super) fn driven(&mut self) -> Result<&mut dyn Surface> {
+    pub(in crate::front) fn driven(&mut self) -> Result<&mut dyn Surface> {
         match &mut self.surface {
             Kind::Driven(surface) => Ok(&mut **surface),
             Kind::Seen(_) => Err(Error::usage(
-                "replay and screen take no input: use --surface x11, x11:window=TITLE-OR-ID or demo",
+                "replay and screen take no input: use --surface x11, x11:window=TITLE-OR-ID, \
+                 browser:URL or demo",
             )),
         }
     }
@@ -118,10 +132,42 @@ fn open_screen(_: &SurfaceName) -> Result<Opened> {
     Err(Error::surface("this build has no screen: build it with --features screen"))
 }
 
-fn open_demo() -> Result<Opened> {
-    let clock = Clock::simulated();
+#[cfg(feature = "browser")]
+fn open_browser(address: &str, options: &PageArgs) -> Result<Opened> {
+    use crate::surface::browser::Page;
+    let clock = Clock::system();
+    let page = match address.starts_with("ws://") || address.starts_with("wss://") {
+        true => Page::attach(address, &clock)?,
+        false => Page::open(address, &options.options()?, &clock)?,
+    };
+    Ok(Opened { clock, surface: Kind::Driven(Box::new(page)) })
+}
+
+#[cfg(not(feature = "browser"))]
+fn open_browser(_: &str, _: &PageArgs) -> Result<Opened> {
+    Err(Error::surface("this build has no browser: build it with --features browser"))
+}
+
+fn open_demo(clock: Clock) -> Result<Opened> {
     let surface = Kind::Driven(Box::new(crate::surface::demo::Demo::new(clock.clone())));
     Ok(Opened { clock, surface })
+}
+
+impl fmt::Display for SurfaceName {
+    /// As it is given.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::X11 => f.write_str("x11"),
+            Self::X11Window(window) => write!(f, "x11:window={window}"),
+            Self::Screen => f.write_str("screen"),
+            Self::ScreenMonitor(monitor) => write!(f, "screen:monitor={monitor}"),
+            Self::ScreenWindow(window) => write!(f, "screen:window={window}"),
+            Self::Browser(address, _) => write!(f, "browser:{address}"),
+            Self::Replay(folder) => write!(f, "replay:{}", folder.display()),
+            Self::Demo => f.write_str("demo"),
+            Self::DemoLive => f.write_str("demo:live"),
+        }
+    }
 }
 
 impl FromStr for SurfaceName {
@@ -131,6 +177,7 @@ impl FromStr for SurfaceName {
         match text.split_once(':') {
             None if text == "x11" => Ok(Self::X11),
             None if text == "demo" => Ok(Self::Demo),
+            Some(("demo", "live")) => Ok(Self::DemoLive),
             Some(("x11", rest)) => match rest.strip_prefix("window=") {
                 Some(window) if !window.is_empty() => Ok(Self::X11Window(window.to_owned())),
                 _ => Err(unknown(text)),
@@ -143,6 +190,7 @@ impl FromStr for SurfaceName {
                 Some(("window", one)) if !one.is_empty() => Ok(Self::ScreenWindow(one.to_owned())),
                 _ => Err(unknown(text)),
             },
+            Some(("browser", address)) if !address.is_empty() => Ok(Self::page(address)),
             Some(("replay", folder)) if !folder.is_empty() => Ok(Self::Replay(folder.into())),
             _ => Err(unknown(text)),
         }
@@ -151,7 +199,8 @@ impl FromStr for SurfaceName {
 
 fn unknown(text: &str) -> Error {
     Error::usage(format!(
-        "surface '{text}' is unknown to this build: use x11, x11:window=TITLE-OR-ID, screen, \
-         screen:monitor=NAME-OR-INDEX, screen:window=TITLE-OR-ID, replay:DIR or demo"
+        "surface '{text}' is unknown to this build: use x11, x11:window=TITLE-OR-ID, \
+         browser:URL, browser:ws://…, screen, screen:monitor=NAME-OR-INDEX, \
+         screen:window=TITLE-OR-ID, replay:DIR, demo or demo:live"
     ))
 }

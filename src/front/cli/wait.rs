@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use crate::clock::Cancel;
 use crate::error::{Error, Result};
 use crate::frame::Frame;
-use crate::front::pictures::{keep_inputs, write_frames};
+use crate::front::pictures::{check_out, keep_inputs, write_frames};
 use crate::front::wire::{self, WaitPaths};
 use crate::report::{DiffOptions, Preset};
 use crate::surface::replay::FrameIds;
@@ -98,13 +98,15 @@ fn parse_share(text: &str) -> Result<f64> {
 }
 
 pub(super) fn run(args: &WaitArgs, cancel: &Cancel) -> Result<Answer> {
-    keep_inputs(args.output.out.as_deref(), args.inputs())?;
+    let out = args.output.out.as_deref();
+    keep_inputs(out, args.compare.mask.as_deref())?;
+    check_out(out, &["timeline.png", "last.png"])?;
     let condition = args.condition()?;
     let ids = if args.frame_ids == Ids::Strict { FrameIds::Strict } else { FrameIds::EachLook };
-    let mut opened = args.surface.surface.open_with(ids)?;
+    let mut opened = args.surface.name()?.open_with(ids)?;
     let clock = opened.clock.clone();
     let outcome = wait(opened.source(), &condition, &args.options(), &clock, cancel)?;
-    answer(&outcome, args.output.out.as_deref())
+    answer(&outcome, out)
 }
 
 /// An outcome in words and as JSON, its pictures written to `out`.
@@ -124,22 +126,18 @@ pub(super) fn answer(outcome: &Outcome, out: Option<&Path>) -> Result<Answer> {
 }
 
 impl WaitArgs {
-    /// The pictures that are read; of a condition in words, whatever may name one.
-    fn inputs(&self) -> impl Iterator<Item = &Path> {
-        let words = self.any.iter().flat_map(|words| words.split_whitespace()).map(Path::new);
-        let pictures = self.picture.iter().chain(&self.compare.mask);
-        pictures.map(PathBuf::as_path).chain(words)
-    }
-
     fn condition(&self) -> Result<Condition> {
+        let out = self.output.out.as_deref();
         let diff = self.compare.options(Preset::Live)?;
         let set = |condition| self.set(condition, &diff);
-        let first = self.condition.map(|name| name.condition(self.picture.as_ref())).transpose()?;
+        let first =
+            self.condition.map(|name| name.condition(self.picture.as_ref(), out)).transpose()?;
         let first = first.map(set);
         match first {
             Some(only) if self.any.is_empty() => Ok(only),
             first => {
-                let others = self.any.iter().map(|words| from_words(words, &self.compare, set));
+                let others =
+                    self.any.iter().map(|words| from_words(words, &self.compare, out, set));
                 let others = others.collect::<Result<Vec<_>>>()?;
                 Condition::any(first.into_iter().chain(others))
             }

@@ -8,18 +8,19 @@ use serde_json::{Map, Value, json};
 
 use crate::act::limits::{
     CLICK_COUNT, DELAY_MS, DELAY_MS_DEFAULT, DRAG_MS, DRAG_MS_DEFAULT, DRAG_STEPS,
-    DRAG_STEPS_DEFAULT, HOLD_MS, SCROLL_DETENTS, STEP_WAIT_MS, TIMEOUT_MS, TIMEOUT_MS_DEFAULT,
-    WAIT_SECONDS, WAIT_SECONDS_DEFAULT,
+    DRAG_STEPS_DEFAULT, HOLD_MS, SCROLL_AMOUNT, SCROLL_DETENTS, STEP_WAIT_MS, TIMEOUT_MS,
+    TIMEOUT_MS_DEFAULT, WAIT_SECONDS, WAIT_SECONDS_DEFAULT,
 };
 use crate::act::{
-    Action, Button, Drag, HeldAfter, Hold, ImagePoint, Key, Modifiers, ObservationId, Path,
-    Receipt, Refusal, RefusalKind, Request, SequenceReport, Step, StepReport, Text, WaitFor,
-    quoted, within,
+    Action, Address, Awaited, Button, Deed, Direction, Drag, Element, ElementAction, ElementRef,
+    Elements, Glob, HeldAfter, Hold, ImagePoint, Key, Modifiers, ObservationId, PageReport, Path,
+    Receipt, Refusal, RefusalKind, Request, ScrollUnit, SequenceReport, Sought, Status, Step,
+    StepReport, Text, WaitFor, Which, quoted, within,
 };
 
 use super::WaitPaths;
 use super::diff::size;
-use super::strict::{self, kind};
+use super::strict::kind;
 use crate::frame::{self, Frame};
 use crate::front::duration::parse_duration;
 use crate::geometry::{MAX_EDGE, Rect, Size};
@@ -28,7 +29,7 @@ use crate::wait::{Condition, Outcome};
 pub(crate) use super::strict::{MAX_BYTES, too_long};
 
 /// The names of all actions that are carried out.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 18] = [
     "observe",
     "click",
     "right_click",
@@ -36,6 +37,7 @@ const NAMES: [&str; 15] = [
     "hover",
     "drag",
     "scroll",
+    "scroll_to_element",
     "key",
     "hotkey",
     "select_all",
@@ -44,13 +46,8 @@ const NAMES: [&str; 15] = [
     "sequence",
     "wait",
     "wait_for",
-];
-
-/// Names of the contract that this version knows and does not carry out yet, with what to do
-/// instead.
-const LATER_ACTIONS: [(&str, &str); 2] = [
-    ("scroll_to_element", "it needs a browser surface; use scroll at x, y"),
-    ("dialog", "it needs a browser surface; use key or click on what is seen"),
+    "dialog",
+    "navigate",
 ];
 
 /// The names of all actions that are carried out.
@@ -58,17 +55,13 @@ pub(crate) const fn action_names() -> &'static [&'static str] {
     &NAMES
 }
 
-/// Whether the contract has an action of that name, carried out yet or not.
+/// Whether the contract has an action of that name.
 pub(crate) fn is_action_name(name: &str) -> bool {
-    NAMES.contains(&name) || LATER_ACTIONS.iter().any(|(later, _)| *later == name)
+    NAMES.contains(&name)
 }
 
-/// The refusal for a name that is no action, or none that is carried out yet.
-fn no_such_action(name: &str) -> Refusal {
-    if let Some((name, instead)) = LATER_ACTIONS.iter().find(|(later, _)| *later == name) {
-        let message = format!("action '{name}' is not supported yet: {instead}");
-        return Refusal::new(RefusalKind::Unsupported, message);
-    }
+/// The refusal for a name that is no action.
+pub(super) fn no_such_action(name: &str) -> Refusal {
     let message = format!("there is no action {}: use {}", quoted(name), NAMES.join(", "));
     Refusal::new(RefusalKind::UnknownAction, message)
 }
@@ -84,6 +77,8 @@ fn fields_of(action: &str) -> Option<&'static [&'static str]> {
         "right_click" | "double_click" => &["x", "y", "ref", "modifiers"],
         "hover" => &["x", "y", "ref"],
         "drag" => &[
+            "ref",
+            "to_ref",
             "from_x",
             "from_y",
             "to_x",
@@ -101,6 +96,9 @@ fn fields_of(action: &str) -> Option<&'static [&'static str]> {
         "type_text" => &["text", "delay_ms", "method", "ref"],
         "hold" => &["keys", "duration_ms", "actions"],
         "sequence" => &["steps"],
+        "scroll_to_element" => &["ref"],
+        "dialog" => &["accept", "text"],
+        "navigate" => &["url"],
         "wait" => &["seconds"],
         "wait_for" => &WAIT_FIELDS,
         _ => return None,
@@ -108,10 +106,15 @@ fn fields_of(action: &str) -> Option<&'static [&'static str]> {
 }
 
 /// The fields of a wait for a condition, as an action and as a postcondition.
-const WAIT_FIELDS: [&str; 10] = [
+const WAIT_FIELDS: [&str; 15] = [
     "condition",
     "any",
     "image",
+    "text",
+    "ref",
+    "name",
+    "role",
+    "url",
     "timeout",
     "timeout_ms",
     "hold_ms",
@@ -121,46 +124,49 @@ const WAIT_FIELDS: [&str; 10] = [
     "ignore_periodic",
 ];
 
-/// Fields of the contract that are not carried out yet, with what to do instead.
-const LATER_FIELDS: [(&str, &str); 5] = [
-    ("ref", "it needs a browser surface; give x and y"),
-    ("marks", "it needs a browser surface; leave it out"),
-    ("direction", "it goes with ref; give x, y, delta_x and delta_y"),
-    ("amount", "it goes with ref; give x, y, delta_x and delta_y"),
-    ("by", "it goes with ref; give x, y, delta_x and delta_y"),
-];
-
-/// Reads one request: the bytes of one JSON object.
-///
-/// # Errors
-/// The refusal of what is no such request; nothing in it is guessed or repaired.
-pub(crate) fn request(text: &[u8]) -> Result<Request, Refusal> {
-    request_of(strict::object(text)?)
-}
-
 /// Reads one request from an object.
 ///
 /// # Errors
-/// As [`request`].
+/// The refusal of what is no such request; nothing in it is guessed or repaired.
 pub(crate) fn request_of(object: Map<String, Value>) -> Result<Request, Refusal> {
+    request_with(object, &image_file)
+}
+
+/// Where the picture of a condition comes from, by what stands in its field `image`.
+pub(crate) type Images<'a> = &'a dyn Fn(&Value) -> Result<Frame, Refusal>;
+
+/// As [`request_of`], with pictures from elsewhere than from files.
+///
+/// # Errors
+/// As [`request_of`].
+pub(crate) fn request_with(
+    object: Map<String, Value>,
+    images: Images<'_>,
+) -> Result<Request, Refusal> {
     let fields = Fields::new(object, &COMMON)?;
-    let action = action(&fields)?;
+    let action = action(&fields, images)?;
     let observation = match fields.optional("observation") {
         None => None,
         Some(Value::String(id)) => Some(id.parse()?),
         Some(other) => return Err(wrong_type("observation", "an id such as \"obs-12\"", other)),
     };
     let screenshot = fields.flag("screenshot", true)?;
+    let marks = fields.flag("marks", false)?;
     let postcondition = match fields.optional("postcondition") {
         None => None,
         Some(value) => {
-            Some(postcondition(value).map_err(|refusal| refusal.inside("postcondition"))?)
+            Some(postcondition(value, images).map_err(|refusal| refusal.inside("postcondition"))?)
         }
     };
-    Ok(Request { action, observation, screenshot, postcondition })
+    Ok(Request { action, observation, screenshot, marks, postcondition })
 }
 
-fn action(fields: &Fields) -> Result<Action, Refusal> {
+fn action(fields: &Fields, images: Images<'_>) -> Result<Action, Refusal> {
+    if let Some(target) = fields.reference("ref")?
+        && fields.action != "wait_for"
+    {
+        return on_element(fields, target).map(Action::Element);
+    }
     Ok(match fields.action.as_str() {
         "observe" => Action::Observe,
         "click" => Action::Click {
@@ -178,8 +184,10 @@ fn action(fields: &Fields) -> Result<Action, Refusal> {
         "hover" => Action::Hover { at: fields.point("x", "y")? },
         "drag" if fields.optional("via").is_some() => Action::DragAlong(path(fields)?),
         "drag" => Action::Drag(drag(fields)?),
-        "hold" => Action::Hold(hold(fields)?),
-        "sequence" => Action::Sequence(fields.parts("steps", "step", step)?),
+        "hold" => Action::Hold(hold(fields, images)?),
+        "sequence" => {
+            Action::Sequence(fields.parts("steps", "step", |object| step(object, images))?)
+        }
         "scroll" => Action::Scroll {
             at: fields.point("x", "y")?,
             delta_x: fields.whole("delta_x", &SCROLL_DETENTS, 0)?,
@@ -189,15 +197,74 @@ fn action(fields: &Fields) -> Result<Action, Refusal> {
         "hotkey" => Action::hotkey(words("keys", fields.required("keys")?)?)?,
         "select_all" => Action::SelectAll,
         "type_text" => {
-            fields.method()?;
+            let is_pasted = fields.is_pasted()?;
             let text = Text::new(fields.string("text")?)?;
-            Action::TypeText { text, delay: fields.ms("delay_ms", &DELAY_MS, DELAY_MS_DEFAULT)? }
+            match is_pasted {
+                true => Action::Paste { text },
+                false => {
+                    let delay = fields.ms("delay_ms", &DELAY_MS, DELAY_MS_DEFAULT)?;
+                    Action::TypeText { text, delay }
+                }
+            }
         }
+        "scroll_to_element" => {
+            fields.required("ref")?;
+            return Err(no_such_action(&fields.action));
+        }
+        "dialog" => {
+            fields.required("accept")?;
+            let text = fields.optional("text").map(|_| Text::new(fields.string("text")?));
+            Action::Dialog { accept: fields.flag("accept", true)?, text: text.transpose()? }
+        }
+        "navigate" => Action::Navigate { url: Address::new(fields.string("url")?)? },
         "wait" => Action::Wait { duration: fields.seconds()? },
-        "wait_for" => Action::WaitFor(wait_for(fields)?),
+        "wait_for" => Action::WaitFor(wait_for(fields, images)?),
         name => return Err(no_such_action(name)),
     })
 }
+
+/// Fields that name a place or a pace, and so do not go with `ref`.
+const POINT_FIELDS: [&str; 11] = [
+    "x", "y", "from_x", "from_y", "to_x", "to_y", "via", "delta_x", "delta_y", "delay_ms", "method",
+];
+
+/// What is done with one element.
+fn on_element(fields: &Fields, target: ElementRef) -> Result<ElementAction, Refusal> {
+    if let Some(field) = POINT_FIELDS.iter().find(|field| fields.optional(field).is_some()) {
+        return Err(bad_value(format!("ref and {field} exclude each other: give one")));
+    }
+    let deed = match fields.action.as_str() {
+        "click" => Deed::Click {
+            button: fields.button()?,
+            count: fields.whole("count", &CLICK_COUNT, 1)?,
+            modifiers: fields.modifiers()?,
+        },
+        "right_click" => Deed::RightClick { modifiers: fields.modifiers()? },
+        "double_click" => Deed::DoubleClick { modifiers: fields.modifiers()? },
+        "hover" => Deed::Hover,
+        "scroll_to_element" => Deed::ScrollTo,
+        "scroll" => Deed::Scroll {
+            direction: fields.direction()?,
+            amount: fields.whole("amount", &SCROLL_AMOUNT, SCROLL_AMOUNT_DEFAULT)?,
+            by: fields.scroll_unit()?,
+        },
+        "type_text" => Deed::TypeText(Text::new(fields.string("text")?)?),
+        _ => Deed::Drag {
+            to: fields.reference("to_ref")?.ok_or_else(|| fields.missing("to_ref"))?,
+            duration: fields.ms("duration_ms", &DRAG_MS, DRAG_MS_DEFAULT)?,
+            steps: fields.whole("steps", &DRAG_STEPS, DRAG_STEPS_DEFAULT)?,
+            button: fields.button()?,
+            modifiers: fields.modifiers()?,
+        },
+    };
+    Ok(ElementAction::new(target, deed))
+}
+
+/// Fields that go with `ref` alone.
+const REF_FIELDS: [&str; 4] = ["to_ref", "direction", "amount", "by"];
+
+/// How far a scroll of an element goes unless asked otherwise.
+pub(crate) const SCROLL_AMOUNT_DEFAULT: u32 = 3;
 
 fn drag(fields: &Fields) -> Result<Drag, Refusal> {
     Ok(Drag {
@@ -242,19 +309,19 @@ fn via_point(item: &Value) -> Result<ImagePoint, Refusal> {
     fields.point("x", "y")
 }
 
-fn postcondition(value: &Value) -> Result<WaitFor, Refusal> {
+fn postcondition(value: &Value, images: Images<'_>) -> Result<WaitFor, Refusal> {
     let Value::Object(object) = value else { return Err(wrong_type("it", "an object", value)) };
     for field in object.keys() {
         check_field("a condition", field, &[], &WAIT_FIELDS)?;
     }
-    wait_for(&Fields { action: "a condition".to_owned(), object: object.clone() })
+    wait_for(&Fields { action: "a condition".to_owned(), object: object.clone() }, images)
 }
 
 /// A condition; or instead of it `any`, an array of several, with a timeout for those that have
 /// none of their own.
-fn wait_for(fields: &Fields) -> Result<WaitFor, Refusal> {
+fn wait_for(fields: &Fields, images: Images<'_>) -> Result<WaitFor, Refusal> {
     if fields.optional("any").is_none() {
-        return one_condition(fields);
+        return one_condition(fields, images);
     }
     if let Some(field) = ONE_CONDITION_FIELDS.iter().find(|one| fields.optional(one).is_some()) {
         return Err(bad_value(format!("any and {field} exclude each other: put it inside any")));
@@ -270,7 +337,7 @@ fn wait_for(fields: &Fields) -> Result<WaitFor, Refusal> {
         if !object.contains_key("timeout") && !object.contains_key("timeout_ms") {
             object.insert("timeout_ms".to_owned(), ms(whole).into());
         }
-        one_condition(&Fields { action: "a condition".to_owned(), object })
+        one_condition(&Fields { action: "a condition".to_owned(), object }, images)
     })?;
     if conditions.is_empty() {
         return Err(bad_value("any is empty: name some conditions".to_owned()));
@@ -281,20 +348,103 @@ fn wait_for(fields: &Fields) -> Result<WaitFor, Refusal> {
 }
 
 /// The fields of one condition that several have each for itself.
-const ONE_CONDITION_FIELDS: [&str; 7] =
-    ["condition", "image", "hold_ms", "captures", "region", "require_seen", "ignore_periodic"];
+const ONE_CONDITION_FIELDS: [&str; 12] = [
+    "condition",
+    "image",
+    "text",
+    "ref",
+    "name",
+    "role",
+    "url",
+    "hold_ms",
+    "captures",
+    "region",
+    "require_seen",
+    "ignore_periodic",
+];
 
-fn one_condition(fields: &Fields) -> Result<WaitFor, Refusal> {
+/// The fields of a condition that is about the page beside its name and its time.
+const PAGE_FIELDS: [&str; 5] = ["text", "ref", "name", "role", "url"];
+
+/// A condition about what a page says of itself, `None` for one about its pixels.
+fn page_condition(name: &str, fields: &Fields) -> Result<Option<Sought>, Refusal> {
+    let is_page = name == "gone" && fields.optional("image").is_none();
+    let takes: &[&str] = match name {
+        "text" => &["text"],
+        "url" => &["url"],
+        "visible" | "enabled" => &["ref", "name", "role"],
+        "gone" if is_page => &["ref", "name", "role", "text"],
+        _ => &[],
+    };
+    if let Some(field) =
+        PAGE_FIELDS.iter().find(|field| fields.optional(field).is_some() && !takes.contains(field))
+    {
+        return Err(bad_value(format!("the condition {name} takes no {field}")));
+    }
+    if takes.is_empty() {
+        return Ok(None);
+    }
+    let pixel = ["image", "hold_ms", "captures", "region", "require_seen", "ignore_periodic"];
+    if let Some(field) = pixel.iter().find(|field| fields.optional(field).is_some()) {
+        return Err(bad_value(format!(
+            "the condition {name} is about the page and takes no {field}"
+        )));
+    }
+    Ok(Some(match name {
+        "text" => Sought::Text(fields.sought_text("text")?),
+        "url" => Sought::Url(Glob::new(fields.sought_text("url")?)),
+        "visible" => Sought::Visible(which(name, fields)?),
+        "enabled" => Sought::Enabled(which(name, fields)?),
+        _ => Sought::Gone(which(name, fields)?),
+    }))
+}
+
+/// Which element a condition is about.
+fn which(name: &str, fields: &Fields) -> Result<Which, Refusal> {
+    let given = ["ref", "name", "text"].map(|field| fields.optional(field).is_some());
+    match given {
+        [true, false, false] if fields.optional("role").is_none() => {
+            let reference = fields.reference("ref")?;
+            reference.map(Which::Ref).ok_or_else(|| fields.missing("ref"))
+        }
+        [false, true, false] => {
+            let role = fields.optional("role").map(|_| fields.sought_text("role")).transpose()?;
+            Ok(Which::Named { name: fields.sought_text("name")?, role })
+        }
+        [false, false, true] if fields.optional("role").is_none() => {
+            Ok(Which::Text(fields.sought_text("text")?))
+        }
+        [false, false, false] if fields.optional("role").is_none() => Err(Refusal::new(
+            RefusalKind::MissingField,
+            match name {
+                "gone" => "gone needs one of image, ref, text or name",
+                "enabled" => "enabled needs ref or name",
+                _ => "visible needs ref or name",
+            },
+        )),
+        _ if name == "gone" => Err(bad_value(
+            "the condition gone takes one of image, ref, text, or name (and role)".to_owned(),
+        )),
+        _ => Err(bad_value(format!("the condition {name} takes either ref, or name (and role)"))),
+    }
+}
+
+fn one_condition(fields: &Fields, images: Images<'_>) -> Result<WaitFor, Refusal> {
     let name = fields.string("condition")?;
+    if let Some(sought) = page_condition(name, fields)? {
+        let (timeout, or) = (timeout(fields)?, Vec::new());
+        return Ok(WaitFor { condition: sought.into(), timeout, region: None, or });
+    }
     let mut condition = match name {
         "stable" => Condition::stable(),
         "changed" => Condition::changed(),
-        "matches" => Condition::matches(fields.image()?),
-        "appears" => Condition::appears(fields.image()?),
-        "gone" => Condition::gone(fields.image()?),
+        "matches" => Condition::matches(images(fields.required("image")?)?),
+        "appears" => Condition::appears(images(fields.required("image")?)?),
+        "gone" => Condition::gone(images(fields.required("image")?)?),
         other => {
             return Err(bad_value(format!(
-                "there is no condition {}: use stable, changed, matches, appears or gone",
+                "there is no condition {}: use stable, changed, matches, appears or gone, and on a \
+                 page text, visible, enabled or url",
                 quoted(other)
             )));
         }
@@ -311,7 +461,8 @@ fn one_condition(fields: &Fields) -> Result<WaitFor, Refusal> {
     Ok(WaitFor {
         condition: condition
             .require_seen(fields.flag("require_seen", false)?)
-            .ignore_periodic(fields.flag("ignore_periodic", false)?),
+            .ignore_periodic(fields.flag("ignore_periodic", false)?)
+            .into(),
         timeout: timeout(fields)?,
         region: fields.optional("region").map(region).transpose()?,
         or: Vec::new(),
@@ -335,10 +486,14 @@ fn timeout(fields: &Fields) -> Result<Duration, Refusal> {
     }
 }
 
+/// How many characters what is looked for may have.
+pub(crate) const SOUGHT_CHARACTERS: RangeInclusive<usize> = 1..=500;
+
 /// In how many captures evidence may have to stand.
 const CAPTURES: RangeInclusive<u32> = 1..=1000;
 
-fn region(value: &Value) -> Result<Rect, Refusal> {
+/// An `{x, y, width, height}`.
+pub(crate) fn region(value: &Value) -> Result<Rect, Refusal> {
     let Value::Object(object) = value else {
         return Err(wrong_type("region", "an {x, y, width, height}", value));
     };
@@ -357,7 +512,7 @@ fn region(value: &Value) -> Result<Rect, Refusal> {
         .map_err(|error| bad_value(error.to_string()))
 }
 
-fn hold(fields: &Fields) -> Result<Hold, Refusal> {
+fn hold(fields: &Fields, images: Images<'_>) -> Result<Hold, Refusal> {
     let (mut keys, mut modifiers) = (Vec::new(), Vec::new());
     for name in words("keys", fields.required("keys")?)? {
         match name.parse() {
@@ -371,8 +526,9 @@ fn hold(fields: &Fields) -> Result<Hold, Refusal> {
         Some(Value::Array(items)) if items.is_empty() => {
             return Err(bad_value("actions is empty: name some or leave it out".to_owned()));
         }
-        Some(_) => fields
-            .parts("actions", "action", |object| action(&Fields::new(object, &["action"])?))?,
+        Some(_) => fields.parts("actions", "action", |object| {
+            action(&Fields::new(object, &["action"])?, images)
+        })?,
     };
     Ok(Hold {
         keys,
@@ -382,13 +538,13 @@ fn hold(fields: &Fields) -> Result<Hold, Refusal> {
     })
 }
 
-fn step(object: Map<String, Value>) -> Result<Step, Refusal> {
+fn step(object: Map<String, Value>, images: Images<'_>) -> Result<Step, Refusal> {
     let fields = Fields::new(object, &["action", "wait_ms"])?;
-    Ok(Step { wait: fields.ms("wait_ms", &STEP_WAIT_MS, 0)?, action: action(&fields)? })
+    Ok(Step { wait: fields.ms("wait_ms", &STEP_WAIT_MS, 0)?, action: action(&fields, images)? })
 }
 
 /// The fields of one action, none of them unknown to it.
-struct Fields {
+pub(super) struct Fields {
     action: String,
     object: Map<String, Value>,
 }
@@ -411,19 +567,73 @@ impl Fields {
         Ok(Self { action, object })
     }
 
+    /// The fields of something else than an action, by its name in messages.
+    ///
+    /// # Errors
+    /// When one of them is not among `own`.
+    pub(super) fn of(
+        what: &str,
+        object: Map<String, Value>,
+        own: &[&str],
+    ) -> Result<Self, Refusal> {
+        for field in object.keys() {
+            check_field(what, field, &[], own)?;
+        }
+        Ok(Self { action: what.to_owned(), object })
+    }
+
     /// A field that is there. `null` is a value like any other, and one no field takes.
-    fn optional(&self, field: &str) -> Option<&Value> {
+    pub(super) fn optional(&self, field: &str) -> Option<&Value> {
         self.object.get(field)
     }
 
     fn required(&self, field: &str) -> Result<&Value, Refusal> {
-        self.optional(field).ok_or_else(|| {
-            let message = format!("{} needs {field}", self.action);
-            Refusal::new(RefusalKind::MissingField, message)
+        self.optional(field).ok_or_else(|| self.missing(field))
+    }
+
+    fn missing(&self, field: &str) -> Refusal {
+        let message = format!("{} needs {field}", self.action);
+        Refusal::new(RefusalKind::MissingField, message)
+    }
+
+    /// The reference of an element, where there is one.
+    fn reference(&self, field: &str) -> Result<Option<ElementRef>, Refusal> {
+        match self.optional(field) {
+            None => Ok(None),
+            Some(Value::String(text)) => text.parse().map(Some),
+            Some(other) => Err(wrong_type(field, "a reference such as \"3:a\"", other)),
+        }
+    }
+
+    /// A text to look for.
+    fn sought_text(&self, field: &str) -> Result<String, Refusal> {
+        let text = self.string(field)?;
+        within(field, " characters", text.trim().chars().count(), &SOUGHT_CHARACTERS)?;
+        Ok(text.to_owned())
+    }
+
+    fn direction(&self) -> Result<Direction, Refusal> {
+        let all = [Direction::Up, Direction::Down, Direction::Left, Direction::Right];
+        let name = self.string("direction")?;
+        all.into_iter().find(|direction| direction.name() == name).ok_or_else(|| {
+            bad_value(format!(
+                "there is no direction {}: use up, down, left or right",
+                quoted(name)
+            ))
         })
     }
 
-    fn items(&self, field: &str) -> Result<&[Value], Refusal> {
+    fn scroll_unit(&self) -> Result<ScrollUnit, Refusal> {
+        match self.optional("by").map(|_| self.string("by")).transpose()? {
+            None | Some("line") => Ok(ScrollUnit::Line),
+            Some("page") => Ok(ScrollUnit::Page),
+            Some(other) => {
+                Err(bad_value(format!("a scroll goes by line or page, not {}", quoted(other))))
+            }
+        }
+    }
+
+    pub(super) fn items(&self, field: &str) -> Result<&[Value], Refusal> {
         let value = self.required(field)?;
         match value.as_array() {
             Some(items) => Ok(items),
@@ -447,6 +657,12 @@ impl Fields {
     }
 
     fn point(&self, x: &str, y: &str) -> Result<ImagePoint, Refusal> {
+        if let Some(field) = REF_FIELDS.iter().find(|field| self.optional(field).is_some()) {
+            return Err(match self.optional(x) {
+                Some(_) => bad_value(format!("{field} goes with ref, not with a point")),
+                None => self.missing("ref"),
+            });
+        }
         ImagePoint::new(self.number(x)?, self.number(y)?)
     }
 
@@ -461,7 +677,12 @@ impl Fields {
     }
 
     /// A whole number within limits; `2.0` is one, `2.5` is none.
-    fn whole<T>(&self, field: &str, limits: &RangeInclusive<T>, default: T) -> Result<T, Refusal>
+    pub(super) fn whole<T>(
+        &self,
+        field: &str,
+        limits: &RangeInclusive<T>,
+        default: T,
+    ) -> Result<T, Refusal>
     where
         T: Copy + Into<i64> + TryFrom<i64>,
     {
@@ -493,22 +714,12 @@ impl Fields {
         Ok(Duration::from_secs_f64(seconds))
     }
 
-    fn flag(&self, field: &str, default: bool) -> Result<bool, Refusal> {
+    pub(super) fn flag(&self, field: &str, default: bool) -> Result<bool, Refusal> {
         match self.optional(field) {
             None => Ok(default),
             Some(Value::Bool(flag)) => Ok(*flag),
             Some(other) => Err(wrong_type(field, "true or false", other)),
         }
-    }
-
-    /// The picture at a path. The message does not repeat the path.
-    fn image(&self) -> Result<Frame, Refusal> {
-        let path = self.string("image")?;
-        frame::read(path.as_ref()).map_err(|error| {
-            let told = error.to_string();
-            let reason = told.strip_prefix(path).unwrap_or("cannot be read");
-            bad_value(format!("image {}", reason.trim_start_matches([':', ' '])))
-        })
     }
 
     fn button(&self) -> Result<Button, Refusal> {
@@ -537,43 +748,57 @@ impl Fields {
         Modifiers::new(names.into_iter().map(str::parse).collect::<Result<Vec<_>, _>>()?)
     }
 
-    fn method(&self) -> Result<(), Refusal> {
+    /// Whether the method is `paste`, which has no pace.
+    fn is_pasted(&self) -> Result<bool, Refusal> {
         match self.optional("method").map(|method| (method, method.as_str())) {
-            None | Some((_, Some("keys"))) => Ok(()),
-            Some((_, Some("paste"))) => Err(Refusal::new(
-                RefusalKind::Unsupported,
-                "method 'paste' is not available on this surface yet: use keys",
-            )),
+            None | Some((_, Some("keys"))) => Ok(false),
+            Some((_, Some("paste"))) if self.optional("delay_ms").is_some() => {
+                Err(bad_value("a paste has no delay_ms: leave it out".to_owned()))
+            }
+            Some((_, Some("paste"))) => Ok(true),
             Some((_, Some(other))) => {
-                Err(bad_value(format!("there is no method {}: use keys", quoted(other))))
+                Err(bad_value(format!("there is no method {}: use keys or paste", quoted(other))))
             }
             Some((other, None)) => Err(wrong_type("method", "keys or paste", other)),
         }
     }
 }
 
+/// The picture at a path. The message does not repeat the path.
+pub(crate) fn image_file(value: &Value) -> Result<Frame, Refusal> {
+    let path = value.as_str().ok_or_else(|| wrong_type("image", "a string", value))?;
+    frame::read(path.as_ref()).map_err(|error| {
+        let told = error.to_string();
+        let reason = told.strip_prefix(path).unwrap_or("cannot be read");
+        bad_value(format!("image {}", reason.trim_start_matches([':', ' '])))
+    })
+}
+
 fn check_field(action: &str, field: &str, common: &[&str], own: &[&str]) -> Result<(), Refusal> {
-    if !common.contains(&field) && !own.contains(&field) {
-        let valid: Vec<&str> = common.iter().chain(own).copied().filter(is_carried_out).collect();
-        return Err(Refusal::new(
-            RefusalKind::UnknownField,
-            format!("{action} has no field {}: it takes {}", quoted(field), valid.join(", ")),
-        ));
+    if common.contains(&field) || own.contains(&field) {
+        return Ok(());
     }
-    match LATER_FIELDS.iter().find(|(later, _)| *later == field) {
-        Some((_, instead)) => Err(Refusal::new(
-            RefusalKind::Unsupported,
-            format!("{field} of {action} is not supported yet: {instead}"),
-        )),
-        None => Ok(()),
-    }
+    let valid: Vec<&str> = common.iter().chain(own).copied().collect();
+    Err(Refusal::new(
+        RefusalKind::UnknownField,
+        format!("{action} has no field {}: it takes {}", quoted(field), valid.join(", ")),
+    ))
 }
 
-fn is_carried_out(field: &&str) -> bool {
-    !LATER_FIELDS.iter().any(|(later, _)| later == field)
+/// Whether an action of the contract has a field.
+#[cfg(feature = "mcp")]
+pub(crate) fn has_field(action: &str, field: &str) -> bool {
+    COMMON.contains(&field) || fields_of(action).is_some_and(|own| own.contains(&field))
 }
 
-fn words<'v>(field: &str, value: &'v Value) -> Result<Vec<&'v str>, Refusal> {
+/// The fields of an action.
+#[cfg(all(test, feature = "mcp"))]
+pub(crate) fn all_fields(action: &str) -> Vec<&'static str> {
+    let own = fields_of(action).unwrap_or_default();
+    COMMON.iter().chain(own).copied().collect()
+}
+
+pub(super) fn words<'v>(field: &str, value: &'v Value) -> Result<Vec<&'v str>, Refusal> {
     let wrong = |value| wrong_type(field, "an array of strings", value);
     let items = value.as_array().ok_or_else(|| wrong(value))?;
     items.iter().map(|item| item.as_str().ok_or_else(|| wrong_item(field, item))).collect()
@@ -639,11 +864,17 @@ pub(crate) fn receipt(receipt: &Receipt, change: Option<Value>, image: Option<&I
             "pressed": delivery.pressed,
             "released": delivery.released,
             "route": delivery.route,
+            "requested_ms": ms(delivery.requested),
+            "took_ms": ms(delivery.took),
         },
-        "sequence": receipt.sequence.as_ref().map(|report| sequence(report, receipt.action.as_ref())),
+        "sequence": receipt.sequence.as_ref().map(|report| sequence(report, receipt)),
         "held_after": receipt.held_after.as_ref().map(held_after),
+        "clipboard": receipt.clipboard.as_ref().map(|clipboard| {
+            json!({"restored": clipboard.restored, "note": clipboard.note})
+        }),
         "wait": receipt.wait.as_ref().map(|outcome| wait(outcome, receipt.after)),
         "change": change,
+        "page": receipt.page.as_ref().map(|page| page_row(page, receipt, image)),
         "postcondition": receipt.postcondition.as_ref().map(|postcondition| json!({
             "met": postcondition.is_met(),
             "evidence": postcondition.outcome.sentence(),
@@ -652,6 +883,58 @@ pub(crate) fn receipt(receipt: &Receipt, change: Option<Value>, image: Option<&I
         "message": receipt.message,
         "elapsed_ms": ms(receipt.elapsed),
     })
+}
+
+/// The row of a page: what was acted on, what came of it, and the elements there are now.
+fn page_row(page: &PageReport, receipt: &Receipt, image: Option<&Image>) -> Value {
+    let elements = page.elements.as_deref();
+    let file = image.and_then(|image| image.path.as_ref());
+    let screenshot = receipt
+        .after
+        .map(|id| json!({"id": id.to_string(), "file": file.map(|path| path.to_string_lossy())}));
+    json!({
+        "session_id": page.session,
+        "ref": page.reference,
+        "target": page.target,
+        "result": receipt.status.name(),
+        "error": error_of(page, receipt),
+        "url": elements.map(|elements| elements.url.as_str()),
+        "title": elements.map(|elements| elements.title.as_str()),
+        "element_count": elements.map(|elements| elements.list.len()),
+        "screenshot": screenshot,
+        "observation": elements.map(|elements| elements.lines().join("\n")),
+        "changes": page.changes,
+        "navigated": page.has_navigated,
+        "dialog": page.dialog,
+    })
+}
+
+/// What the site refused, or what the outcome is not known for.
+fn error_of(page: &PageReport, receipt: &Receipt) -> Option<String> {
+    match &receipt.refusal {
+        Some(refusal) => Some(refusal.to_string()),
+        None if receipt.status != Status::Delivered || page.dialog.is_some() => {
+            receipt.message.clone()
+        }
+        None => None,
+    }
+}
+
+/// The elements one by one, with their numbers in a picture with marks.
+pub(crate) fn element_map(elements: &Elements) -> Value {
+    let one = |element: &Element| {
+        json!({
+            "number": element.number,
+            "ref": element.reference,
+            "role": element.role,
+            "name": element.name,
+            "value": element.value,
+            "states": element.states,
+            "box": element.rect.map(super::diff::rect),
+            "covered_by": element.covered_by,
+        })
+    };
+    elements.list.iter().map(one).collect()
 }
 
 /// `seechange.wait/1`, its last look under the name it has in this session.
@@ -663,12 +946,14 @@ fn wait(outcome: &Outcome, after: Option<ObservationId>) -> Value {
     wait
 }
 
-fn sequence(report: &SequenceReport, action: Option<&Action>) -> Value {
-    let asked: &[Step] = match action {
+fn sequence(report: &SequenceReport, receipt: &Receipt) -> Value {
+    let asked: &[Step] = match &receipt.action {
         Some(Action::Sequence(steps)) => steps,
         _ => &[],
     };
-    let steps = report.steps.iter().zip(asked).map(|(report, asked)| sequence_step(report, asked));
+    let route = receipt.delivery.route;
+    let steps = report.steps.iter().zip(asked);
+    let steps = steps.map(|(report, asked)| sequence_step(report, asked, route));
     json!({
         "total": report.total,
         "attempted": report.attempted,
@@ -679,11 +964,13 @@ fn sequence(report: &SequenceReport, action: Option<&Action>) -> Value {
     })
 }
 
-fn sequence_step(report: &StepReport, asked: &Step) -> Value {
+fn sequence_step(report: &StepReport, asked: &Step, route: &str) -> Value {
     json!({
         "status": report.status.name(),
         "action": described(&asked.action),
         "wait_ms": ms(asked.wait),
+        "requested_ms": ms(report.requested),
+        "route": route,
         "started_ms": ms(report.started),
         "ended_ms": ms(report.ended),
         "events_planned": report.events_planned,
@@ -693,7 +980,11 @@ fn sequence_step(report: &StepReport, asked: &Step) -> Value {
 
 fn held_after(held: &HeldAfter) -> Value {
     let buttons: Vec<&str> = held.buttons.iter().map(|button| button.name()).collect();
-    json!({"keys": held.keys, "buttons": buttons, "verified": held.verified})
+    let mut value = json!({"keys": held.keys, "buttons": buttons, "verified": held.verified});
+    if held.is_lending {
+        value["lending"] = true.into();
+    }
+    value
 }
 
 /// An action as it may be written down: a text by its length.
@@ -736,20 +1027,52 @@ fn described(action: &Action) -> Value {
         Action::TypeText { text, delay } => {
             json!({"text_length": text.length(), "method": "keys", "delay_ms": ms(*delay)})
         }
+        Action::Paste { text } => json!({"text_length": text.length(), "method": "paste"}),
         Action::WaitFor(asked) if asked.or.is_empty() => described_condition(asked),
         Action::WaitFor(asked) => {
             let all = std::iter::once(asked).chain(&asked.or);
             json!({"any": all.map(described_condition).collect::<Vec<_>>()})
         }
         Action::Wait { duration } => json!({"seconds": duration.as_secs_f64()}),
+        Action::Element(asked) => described_deed(asked),
+        Action::Navigate { url } => json!({"url": url.as_str()}),
+        Action::Dialog { accept, text } => {
+            json!({"accept": accept, "text_length": text.as_ref().map(Text::length)})
+        }
     };
     value["action"] = action.name().into();
     value
 }
 
+fn described_deed(asked: &ElementAction) -> Value {
+    let mut value = match &asked.deed {
+        Deed::Click { button, count, modifiers } => {
+            json!({"button": button.name(), "count": count, "modifiers": names(modifiers)})
+        }
+        Deed::RightClick { modifiers } | Deed::DoubleClick { modifiers } => {
+            json!({"modifiers": names(modifiers)})
+        }
+        Deed::Scroll { direction, amount, by } => {
+            json!({"direction": direction.name(), "amount": amount, "by": by.name()})
+        }
+        Deed::TypeText(text) => json!({"text_length": text.length()}),
+        Deed::Drag { to, duration, steps, button, modifiers } => json!({
+            "to_ref": to.as_str(), "duration_ms": ms(*duration), "steps": steps,
+            "button": button.name(), "modifiers": names(modifiers),
+        }),
+        _ => json!({}),
+    };
+    value["ref"] = asked.target.as_str().into();
+    value
+}
+
 fn described_condition(asked: &WaitFor) -> Value {
+    let sought = match &asked.condition {
+        Awaited::Page(sought) => Some(sought.to_string()),
+        _ => None,
+    };
     json!({
-        "condition": asked.condition.name(), "timeout_ms": ms(asked.timeout),
+        "sought": sought, "condition": asked.condition.name(), "timeout_ms": ms(asked.timeout),
         "region": asked.region.map(super::diff::rect),
     })
 }
@@ -777,7 +1100,7 @@ mod tests {
     use crate::act::{Executor, ExecutorOptions, Status};
 
     fn read(text: &str) -> Result<Request, Refusal> {
-        request(text.as_bytes())
+        request_of(super::super::object(text.as_bytes())?)
     }
 
     #[test]
@@ -832,6 +1155,10 @@ mod tests {
                 },
             ),
             (
+                r#"{"action":"type_text","text":"a\n","method":"paste"}"#,
+                Action::Paste { text: Text::new("a\n").unwrap() },
+            ),
+            (
                 r#"{"action":"drag","from_x":1,"from_y":2,"via":[{"x":5,"y":6}],"to_x":3,"to_y":4,"button":"left"}"#,
                 Action::DragAlong(Path {
                     from: point(1.0, 2.0),
@@ -865,7 +1192,8 @@ mod tests {
                     condition: Condition::changed()
                         .hold(Duration::from_millis(9))
                         .captures(2)
-                        .require_seen(false),
+                        .require_seen(false)
+                        .into(),
                     timeout: Duration::from_secs(5),
                     region: Some(Rect::new(1, 2, 3, 4).unwrap()),
                     or: Vec::new(),
@@ -874,11 +1202,11 @@ mod tests {
             (
                 r#"{"action":"wait_for","timeout":"3s","any":[{"condition":"changed"},{"condition":"stable","timeout_ms":900}]}"#,
                 Action::WaitFor(WaitFor {
-                    condition: Condition::changed(),
+                    condition: Condition::changed().into(),
                     timeout: Duration::from_secs(3),
                     region: None,
                     or: vec![WaitFor {
-                        condition: Condition::stable(),
+                        condition: Condition::stable().into(),
                         timeout: Duration::from_millis(900),
                         region: None,
                         or: Vec::new(),
@@ -905,7 +1233,7 @@ mod tests {
 
     #[test]
     fn what_is_no_request_says_what_would_be() {
-        use RefusalKind::{BadValue, MissingField, UnknownAction, UnknownField, Unsupported};
+        use RefusalKind::{BadValue, MissingField, UnknownAction, UnknownField};
         for (text, kind, message) in [
             (r#"{}"#, MissingField, r#"the request names no action, such as {"action":"observe"}"#),
             (r#"{"action":7}"#, BadValue, "action must be the name of an action, not 7"),
@@ -913,31 +1241,27 @@ mod tests {
                 r#"{"action":"shell","command":"rm"}"#,
                 UnknownAction,
                 "there is no action 'shell': use observe, click, right_click, double_click, hover, \
-                 drag, scroll, key, hotkey, select_all, type_text, hold, sequence, wait, \
-                 wait_for",
+                 drag, scroll, scroll_to_element, key, hotkey, select_all, type_text, hold, \
+                 sequence, wait, wait_for, dialog, navigate",
             ),
-            (
-                r#"{"action":"dialog","accept":true}"#,
-                Unsupported,
-                "action 'dialog' is not supported yet: it needs a browser surface; use key or \
-                 click on what is seen",
-            ),
+            (r#"{"action":"dialog"}"#, MissingField, "dialog needs accept"),
+            (r#"{"action":"scroll_to_element"}"#, MissingField, "scroll_to_element needs ref"),
             (
                 r#"{"action":"observe","command":"ls"}"#,
                 UnknownField,
-                "observe has no field 'command': it takes action, observation, postcondition, screenshot",
+                "observe has no field 'command': it takes action, observation, postcondition, screenshot, marks",
             ),
             (
                 r#"{"action":"click","x":1,"y":2,"count_":2}"#,
                 UnknownField,
                 "click has no field 'count_': it takes action, observation, postcondition, screenshot, x, y, \
-                 button, count, modifiers",
+                 ref, button, count, modifiers",
             ),
             (
                 r#"{"action":"type_text","text":"x","x":1}"#,
                 UnknownField,
                 "type_text has no field 'x': it takes action, observation, postcondition, screenshot, text, \
-                 delay_ms, method",
+                 delay_ms, method, ref",
             ),
             (r#"{"action":"click","x":1}"#, MissingField, "click needs y"),
             (r#"{"action":"click"}"#, MissingField, "click needs x"),
@@ -945,15 +1269,15 @@ mod tests {
             (r#"{"action":"click","x":null,"y":2}"#, BadValue, "x must be a number, not null"),
             (r#"{"action":"click","x":[1],"y":2}"#, BadValue, "x must be a number, not an array"),
             (
-                r#"{"action":"click","x":1,"y":2,"ref":"e45"}"#,
-                Unsupported,
-                "ref of click is not supported yet: it needs a browser surface; give x and y",
+                r#"{"action":"click","ref":"e45"}"#,
+                BadValue,
+                "ref 'e45' is not the reference of an element, such as 3:a",
             ),
             (
                 r#"{"action":"click","x":1,"y":2,"postcondition":{"stable":true}}"#,
                 UnknownField,
                 "postcondition: a condition has no field 'stable': it takes condition, any, image, \
-                 timeout, timeout_ms, hold_ms, captures, region, require_seen, ignore_periodic",
+                 text, ref, name, role, url, timeout, timeout_ms, hold_ms, captures, region, require_seen, ignore_periodic",
             ),
             (
                 r#"{"action":"click","x":1,"y":2,"postcondition":{"condition":"appears","image":"/no/such.png"}}"#,
@@ -974,10 +1298,20 @@ mod tests {
             (
                 r#"{"action":"wait_for","condition":"done"}"#,
                 BadValue,
-                "there is no condition 'done': use stable, changed, matches, appears or gone",
+                "there is no condition 'done': use stable, changed, matches, appears or gone, and \
+                 on a page text, visible, enabled or url",
             ),
             (r#"{"action":"wait_for"}"#, MissingField, "wait_for needs condition"),
-            (r#"{"action":"wait_for","condition":"gone"}"#, MissingField, "wait_for needs image"),
+            (
+                r#"{"action":"wait_for","condition":"matches"}"#,
+                MissingField,
+                "wait_for needs image",
+            ),
+            (
+                r#"{"action":"wait_for","condition":"gone"}"#,
+                MissingField,
+                "gone needs one of image, ref, text or name",
+            ),
             (
                 r#"{"action":"wait_for","condition":"stable","image":"a.png"}"#,
                 BadValue,
@@ -1112,8 +1446,8 @@ mod tests {
             (
                 r#"{"action":"hold","keys":["a"],"duration_ms":9,"actions":[{"action":"click","x":1,"y":2,"observation":"obs-1"}]}"#,
                 UnknownField,
-                "action 1: click has no field 'observation': it takes action, x, y, button, \
-                 count, modifiers",
+                "action 1: click has no field 'observation': it takes action, x, y, ref, \
+                 button, count, modifiers",
             ),
             (
                 r#"{"action":"sequence","steps":[{"action":"select_all"},{"action":"key","wait_ms":5001}]}"#,
@@ -1161,9 +1495,14 @@ mod tests {
                 "delay_ms must be 0 to 200, not 201",
             ),
             (
-                r#"{"action":"type_text","text":"x","method":"paste"}"#,
-                Unsupported,
-                "method 'paste' is not available on this surface yet: use keys",
+                r#"{"action":"type_text","text":"x","method":"paste","delay_ms":30}"#,
+                BadValue,
+                "a paste has no delay_ms: leave it out",
+            ),
+            (
+                r#"{"action":"type_text","text":"x","method":"mouse"}"#,
+                BadValue,
+                "there is no method 'mouse': use keys or paste",
             ),
             (r#"{"action":"wait","seconds":30.5}"#, BadValue, "seconds must be 0 to 30, not 30.5"),
             (r#"{"action":"wait","seconds":-1}"#, BadValue, "seconds must be 0 to 30, not -1"),
@@ -1216,7 +1555,8 @@ mod tests {
         );
         assert_eq!(
             delivered["delivery"],
-            json!({"events_planned": 3, "delivered_count": 3, "pressed": 1, "released": 1, "route": "fake"})
+            json!({"events_planned": 3, "delivered_count": 3, "pressed": 1, "released": 1, "route": "fake",
+                   "requested_ms": 30, "took_ms": 30})
         );
         assert_eq!(delivered["held_after"], json!({"keys": [], "buttons": [], "verified": true}));
         assert_eq!(delivered["refusal"], Value::Null);
@@ -1237,17 +1577,25 @@ mod tests {
         let typing = json!({"action": "type_text", "text": secret, "observation": "obs-1"});
         let steps = json!([{"action": "type_text", "text": secret}]);
         let sequence = json!({"action": "sequence", "steps": steps, "observation": "obs-1"});
+        let mut pasting = typing.clone();
+        pasting["method"] = "paste".into();
+        check_secret_with(&read(&pasting.to_string()).unwrap(), Status::Delivered);
         for request in [typing, sequence] {
             check_secret(&read(&request.to_string()).unwrap());
         }
     }
 
     fn check_secret(request: &Request) {
+        check_secret_with(request, Status::Refused);
+    }
+
+    /// `last` is what becomes of a text with a character that has no key.
+    fn check_secret_with(request: &Request, last: Status) {
         let dies = |index| Some((index, Fault::Dies));
         let mut statuses = Vec::new();
         for (fault, untypable) in [(None, ""), (dies(3), ""), (dies(0), ""), (None, "2")] {
             let mut fake = Fake::new(64, 48);
-            (fake.fault, fake.untypable) = (fault, untypable);
+            (fake.fault, fake.untypable, fake.spare) = (fault, untypable, 0);
             let clock = fake.clock.clone();
             let mut executor = Executor::new(&mut fake, clock, ExecutorOptions::new());
             executor.observe().unwrap();
@@ -1259,8 +1607,8 @@ mod tests {
                 assert!(!everything.contains(part), "{everything}");
             }
         }
-        use Status::{Delivered, Refused, Unknown};
-        assert_eq!(statuses, [Delivered, Unknown, Unknown, Refused]);
+        use Status::{Delivered, Unknown};
+        assert_eq!(statuses, [Delivered, Unknown, Unknown, last]);
         let length = described(&Action::type_text(Text::new("hunter2").unwrap()));
         assert_eq!(length["text_length"], 7);
     }

@@ -10,25 +10,40 @@ use crate::act::{Refusal, RefusalKind, quoted};
 /// The most bytes one request may have: 1 MiB.
 pub(crate) const MAX_BYTES: usize = 1 << 20;
 
-/// Reads one JSON object.
+/// Reads one JSON object, a request.
 ///
 /// # Errors
 /// When it is too long, not UTF-8, no JSON, nested too deeply, has a key twice or is no object.
 /// The message never carries a value of the text.
-pub(super) fn object(text: &[u8]) -> Result<Map<String, Value>, Refusal> {
+pub(crate) fn object(text: &[u8]) -> Result<Map<String, Value>, Refusal> {
+    object_called("the request", r#"{"action":"observe"}"#, text)
+}
+
+/// As [`object`], for what is called otherwise and looks like `example`.
+///
+/// # Errors
+/// As [`object`].
+pub(super) fn object_called(
+    what: &str,
+    example: &str,
+    text: &[u8],
+) -> Result<Map<String, Value>, Refusal> {
     if text.len() > MAX_BYTES {
-        return Err(too_long());
+        return Err(malformed(format!("{what} is longer than {MAX_BYTES} bytes")));
     }
     let text = std::str::from_utf8(text).map_err(|error| {
-        malformed(format!("the request is not UTF-8 at byte {}", error.valid_up_to()))
+        malformed(format!("{what} is not UTF-8 at byte {}", error.valid_up_to()))
     })?;
+    if text.starts_with('\u{feff}') {
+        return Err(malformed(format!("{what} begins with a byte order mark: leave it out")));
+    }
     match serde_json::from_str(text) {
         Ok(Strict(Value::Object(object))) => Ok(object),
         Ok(Strict(other)) => Err(malformed(format!(
-            "the request must be a JSON object such as {{\"action\":\"observe\"}}, not {}",
+            "{what} must be a JSON object such as {example}, not {}",
             kind(&other)
         ))),
-        Err(error) => Err(malformed(format!("the request is no valid JSON: {}", plain(&error)))),
+        Err(error) => Err(malformed(format!("{what} is no valid JSON: {}", plain(&error)))),
     }
 }
 
@@ -47,7 +62,7 @@ fn plain(error: &serde_json::Error) -> String {
 }
 
 /// What a value is, in words.
-pub(super) const fn kind(value: &Value) -> &'static str {
+pub(crate) const fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "true or false",
@@ -153,6 +168,7 @@ mod tests {
                 b"{\"a\":{\"x\":1,\"x\":2}}",
                 "the request is no valid JSON: the key 'x' stands there twice at column 15",
             ),
+            (b"\xef\xbb\xbf{}", "the request begins with a byte order mark: leave it out"),
             (b"{\"x\":\"\xff\"}", "the request is not UTF-8 at byte 6"),
             (
                 deep.as_bytes(),

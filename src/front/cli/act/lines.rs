@@ -8,7 +8,7 @@ use crate::clock::Cancel;
 
 /// One line, without its end.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(in crate::front) enum Line {
     /// At most as many bytes as are allowed.
     Text(Vec<u8>),
     /// More than are allowed; what they were is gone.
@@ -55,7 +55,10 @@ impl Lines {
 }
 
 /// Reads one line and keeps no more than `max_bytes` of it.
-fn read_line(input: &mut impl BufRead, max_bytes: usize) -> io::Result<Option<Line>> {
+pub(in crate::front) fn read_line(
+    input: &mut impl BufRead,
+    max_bytes: usize,
+) -> io::Result<Option<Line>> {
     let (mut line, mut length) = (Vec::new(), 0);
     loop {
         let buffer = match input.fill_buf() {

@@ -4,6 +4,8 @@
 use clap::Args;
 use serde_json::{Map, Value, json};
 
+use crate::act::ElementRef;
+
 /// Options that set a field of the action in a short form.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Fields of a short form")]
@@ -32,10 +34,16 @@ pub(super) struct FieldArgs {
     /// From one character to the next, 0 to 200 (type_text). Default: 30.
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     delay_ms: Option<String>,
-    /// How the text is put in (type_text): keys, the only one there is, presses a key for each
-    /// character.
+    /// How the text is put in (type_text): keys presses a key for each character, paste puts it on
+    /// the clipboard, presses shift+insert and puts back what was there. Default: keys.
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
+    /// What a scroll over an element goes by: line or page. Default: line.
+    #[arg(long, value_name = "UNIT")]
+    by: Option<String>,
+    /// Number the elements in the picture (observe, on a page).
+    #[arg(long)]
+    marks: bool,
 }
 
 /// What the words after an action's name are.
@@ -50,6 +58,10 @@ enum Words {
     Key,
     /// Keys, as words or joined by `+`.
     Keys,
+    /// A condition and what it is about.
+    Condition,
+    /// `accept` or `dismiss`, and an answer.
+    Dialog,
 }
 
 fn words_of(action: &str) -> Words {
@@ -59,7 +71,10 @@ fn words_of(action: &str) -> Words {
         }
         "drag" => Words::Numbers(&["from_x", "from_y", "to_x", "to_y"]),
         "wait" => Words::Numbers(&["seconds"]),
-        "wait_for" => Words::Strings(&["condition", "image"]),
+        "wait_for" => Words::Condition,
+        "navigate" => Words::Strings(&["url"]),
+        "scroll_to_element" => Words::Strings(&["ref"]),
+        "dialog" => Words::Dialog,
         "type_text" => Words::Text,
         "key" => Words::Key,
         "hotkey" => Words::Keys,
@@ -89,6 +104,14 @@ pub(super) fn object(
     let mut object = Map::new();
     object.insert("action".to_owned(), action.into());
     fields.put(&mut object);
+    if let Some((target, rest)) = words.split_first().filter(|(first, _)| is_reference(first))
+        && let Some(names) = fields_by_reference(action)
+    {
+        object.insert("ref".to_owned(), target.as_str().into());
+        let value = |word: &str| if action == "scroll" { number(word) } else { word.into() };
+        put_each(action, rest, names, value, &mut object)?;
+        return Ok(object);
+    }
     match words_of(action) {
         Words::Numbers(names) => put_each(action, words, names, number, &mut object)?,
         Words::Strings(names) => put_each(action, words, names, |word| word.into(), &mut object)?,
@@ -98,8 +121,50 @@ pub(super) fn object(
             let keys: Vec<&str> = words.iter().flat_map(|word| parts(word)).collect();
             object.insert("keys".to_owned(), keys.into());
         }
+        Words::Condition => put_condition(words, &mut object)?,
+        Words::Dialog => put_dialog(words, &mut object)?,
     }
     Ok(object)
+}
+
+/// The words that follow a reference in place of a point.
+fn fields_by_reference(action: &str) -> Option<&'static [&'static str]> {
+    Some(match action {
+        "click" | "right_click" | "double_click" | "hover" => &[],
+        "drag" => &["to_ref"],
+        "scroll" => &["direction", "amount"],
+        "type_text" => &["text"],
+        _ => return None,
+    })
+}
+
+/// Whether a word is the reference of an element, such as `3:a`.
+fn is_reference(word: &str) -> bool {
+    word.parse::<ElementRef>().is_ok()
+}
+
+fn put_condition(words: &[String], object: &mut Map<String, Value>) -> Result<(), String> {
+    let subject = match words {
+        [condition, subject, ..] => match (condition.as_str(), is_reference(subject)) {
+            ("visible" | "enabled" | "gone", true) => "ref",
+            ("visible" | "enabled", false) => "name",
+            ("text", _) => "text",
+            ("url", _) => "url",
+            _ => "image",
+        },
+        _ => "image",
+    };
+    put_each("wait_for", words, &["condition", subject], |word| word.into(), object)
+}
+
+fn put_dialog(words: &[String], object: &mut Map<String, Value>) -> Result<(), String> {
+    let accept = match words.first().map(String::as_str) {
+        Some("accept") => true,
+        Some("dismiss") => false,
+        _ => return Err("dialog takes accept or dismiss, and the answer to a prompt".to_owned()),
+    };
+    object.insert("accept".to_owned(), accept.into());
+    put_each("dialog", &words[1..], &["text"], |word| word.into(), object)
 }
 
 impl FieldArgs {
@@ -124,10 +189,13 @@ impl FieldArgs {
                 object.insert(name.to_owned(), number(word));
             }
         }
-        for (name, word) in [("button", &self.button), ("method", &self.method)] {
+        for (name, word) in [("button", &self.button), ("method", &self.method), ("by", &self.by)] {
             if let Some(word) = word {
                 object.insert(name.to_owned(), word.as_str().into());
             }
+        }
+        if self.marks {
+            object.insert("marks".to_owned(), true.into());
         }
         if !self.modifiers.is_empty() {
             object.insert("modifiers".to_owned(), json!(self.modifiers));
@@ -139,7 +207,7 @@ fn put_each(
     action: &str,
     words: &[String],
     names: &[&str],
-    value: fn(&str) -> Value,
+    value: impl Fn(&str) -> Value,
     object: &mut Map<String, Value>,
 ) -> Result<(), String> {
     if let Some(word) = words.get(names.len()) {
