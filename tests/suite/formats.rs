@@ -263,3 +263,41 @@ fn a_png_of_many_rows_and_chunks_is_inflated_window_by_window() {
     assert!(png.len() > 300_000, "{} bytes fit into one window", png.len());
     assert_eq!(frame::decode(&png).unwrap(), frame);
 }
+
+#[test]
+fn equal_files_of_a_huge_picture_say_its_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let (before, after) = (folder.path().join("before.png"), folder.path().join("after.png"));
+    let size = Size::new(5000, 4000).unwrap();
+    let huge = Frame::filled(size, seechange::PixelFormat::Rgba, [250, 250, 250, 255]);
+    frame::write_png(&before, &huge).unwrap();
+    std::fs::copy(&before, &after).unwrap();
+    assert_eq!(frame::read_pair(&before, &after).unwrap(), Pair::Identical(size));
+}
+
+#[test]
+fn equal_files_that_are_cut_are_an_error_in_every_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let cut = |name: &str| {
+        let whole = std::fs::read(file(name)).unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, &whole[..whole.len() / 4 * 3]).unwrap();
+        path
+    };
+    for (name, format) in [
+        ("rgb8.png", "PNG"),
+        ("grey8-interlaced.png", "PNG"),
+        ("progressive.jpg", "JPEG"),
+        ("lossless.webp", "WEBP"),
+        ("lossy.webp", "WEBP"),
+        ("animated.gif", "GIF"),
+        ("rgb8.bmp", "BMP"),
+        ("rgb8.tiff", "TIFF"),
+        ("rgb8.qoi", "QOI"),
+    ] {
+        let path = cut(name);
+        let message = frame::read_pair(&path, &path).unwrap_err().to_string();
+        let wanted = format!("{name}: is no readable {format} picture");
+        assert!(message.contains(&wanted), "{message}");
+    }
+}

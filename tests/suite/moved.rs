@@ -271,6 +271,21 @@ fn with_bubble(mut page: Page) -> Page {
     page
 }
 
+/// Lines of letters that stand in cells of 8x16 px, as in a terminal.
+fn terminal(lines: impl Iterator<Item = u32>) -> Page {
+    let mut page = Page::new(700, 500);
+    for (place, line) in (0..).zip(lines.take(30)) {
+        for (cell, letter) in (0..).zip(words(line, 80).chars()) {
+            for bit in (0..54).filter(|_| letter != ' ') {
+                if mixed(u32::from(letter) * 64 + bit) % 100 < 45 {
+                    page.put(11 + cell * 8 + bit % 6, 14 + place * 16 + bit / 6, INK);
+                }
+            }
+        }
+    }
+    page
+}
+
 type Block = ((u32, u32, u32, u32), i32, i32);
 
 /// A name, the frames, the blocks as (from, dx, dy), and the areas.
@@ -320,6 +335,13 @@ fn cases() -> Vec<Case> {
             two_panels(137, 181),
             vec![((320, 60, 300, 377), 0, 19), ((20, 101, 280, 354), 0, -37)],
             vec![(20, 424, 280, 36), (320, 60, 300, 17)],
+        ),
+        (
+            "a line inserted where letters stand in cells",
+            terminal(0..),
+            terminal((0..5).chain([77]).chain(5..)),
+            vec![((11, 94, 638, 377), 0, 16)],
+            vec![(11, 94, 638, 9)],
         ),
         (
             "a card dragged to the right",

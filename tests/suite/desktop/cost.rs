@@ -1,16 +1,19 @@
 //! What a look and an event cost, printed for the record; nothing here fails on a slow machine.
 //!
-//! `cargo test --release --test suite cost -- --include-ignored --nocapture`
+//! `SEECHANGE_MEASURE=1 cargo test --release --test suite cost -- --include-ignored --nocapture`; otherwise it is skipped and says so.
 
 #![allow(clippy::print_stdout, reason = "printing is what this is for")]
 
 use std::time::Duration;
 
-use seechange::act::{Driver as _, InputEvent};
+use seechange::act::{
+    Action, Driver as _, Executor, ExecutorOptions, ImagePoint, InputEvent, Key, Receipt, Request,
+    Status,
+};
 use seechange::wait::{Capture, Source as _};
 use seechange::{DiffOptions, Differ, Point, Preset, Rect};
 
-use super::harness::{Desktop, blank};
+use super::harness::{Desktop, blank, is_asked_for};
 
 const ROUNDS: u32 = 100;
 
@@ -31,6 +34,9 @@ fn cost(desktop: &Desktop, mut work: impl FnMut()) -> String {
 #[test]
 #[ignore = "needs Xvfb"]
 fn capture_and_input_costs() {
+    if !is_asked_for() {
+        return;
+    }
     for options in [&[][..], &["-extension", "MIT-SHM"]] {
         let mut desktop = Desktop::bare("1280x800x24", options);
         desktop.spawn("xterm", &["-title", "cost", "-geometry", "100x30+50+50"]);
@@ -69,5 +75,55 @@ fn capture_and_input_costs() {
         println!("  what is held: {took}");
         let took = cost(&desktop, || assert!(display.strokes_for('Q').is_ok()));
         println!("  the stroke of a letter: {took}");
+    }
+}
+
+/// What an action takes beside the input's own time and the wait until the screen has come to rest:
+/// the checks, the two looks, the comparison, the cleanup.
+fn overhead(receipt: &Receipt) -> Duration {
+    let settled = receipt.wait.as_ref().map(|outcome| outcome.elapsed).unwrap_or_default();
+    receipt.elapsed.saturating_sub(receipt.delivery.requested + settled)
+}
+
+/// `p50 … p95 …`
+fn percentiles(mut times: Vec<Duration>) -> String {
+    times.sort();
+    let at = |percent: usize| times[(times.len() * percent / 100).min(times.len() - 1)];
+    format!("p50 {:?}, p95 {:?}", at(50), at(95))
+}
+
+/// `cargo test --release --test suite action_overhead -- --include-ignored --nocapture`; otherwise it is skipped and says so.
+#[test]
+#[ignore = "needs Xvfb"]
+fn action_overhead() {
+    let mut desktop = Desktop::managed();
+    let (window, _) = desktop.catching_terminal();
+    let display = desktop.open();
+    let clock = desktop.clock.clone();
+    for (what, mut surface) in [("the display, 1280x800", display), ("an xterm", window)] {
+        println!("{what}");
+        let options = ExecutorOptions::new();
+        let mut executor = Executor::new(&mut surface, clock.clone(), options);
+        let mut id = executor.observe().unwrap().id;
+        let point = ImagePoint::new(60.0, 60.0).unwrap();
+        let key: Key = "a".parse().unwrap();
+        for (name, action) in [
+            ("hover", Action::Hover { at: point }),
+            ("click", Action::click(point)),
+            ("key", Action::key(key)),
+        ] {
+            let (mut over, mut settled, mut whole) = (Vec::new(), Vec::new(), Vec::new());
+            for _ in 0..ROUNDS {
+                let receipt = executor.execute(&Request::new(action.clone(), id)).unwrap();
+                assert_eq!(receipt.status, Status::Delivered, "{:?}", receipt.refusal);
+                id = receipt.after.unwrap();
+                over.push(overhead(&receipt));
+                settled.push(receipt.wait.as_ref().unwrap().elapsed);
+                whole.push(receipt.elapsed);
+            }
+            println!("  {name}: overhead {}", percentiles(over));
+            println!("    until it came to rest {}", percentiles(settled));
+            println!("    in all {}", percentiles(whole));
+        }
     }
 }

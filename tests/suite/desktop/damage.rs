@@ -89,7 +89,8 @@ fn what_is_drawn_elsewhere_wakes_nobody() {
     for scope in [elsewhere, left_out] {
         let outcome = wait_while(&desktop, &mut x11, &first_sight().scope(scope), SECOND, noise);
         assert_eq!(outcome.kind, OutcomeKind::TimedOut);
-        assert_eq!(outcome.captures, 2, "the first look and the last: {outcome:#?}");
+        // The first look and the last, which a busy machine may be too late for.
+        assert!((1..=2).contains(&outcome.captures), "{outcome:#?}");
         assert_eq!(outcome.flags, []);
     }
 }

@@ -1,5 +1,6 @@
 //! A display with programs on it, all of them ended and reaped when it is dropped.
 
+use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
@@ -69,7 +70,7 @@ impl Desktop {
     }
 
     /// A command that would run on this display, in a home and a process group of its own.
-    pub(super) fn command(&self, program: &str) -> Command {
+    pub(super) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         let home = self.home.path();
         command
@@ -229,4 +230,14 @@ pub(super) fn type_text(x11: &mut X11, text: &str) {
             chord(x11, &keys);
         }
     }
+}
+
+/// Whether what only measures, and fails on no machine, is to run: it takes a minute. Says so where
+/// it is not.
+pub(crate) fn is_asked_for() -> bool {
+    let is_asked = std::env::var_os("SEECHANGE_MEASURE").is_some();
+    if !is_asked {
+        println!("skipped: this measures and checks nothing (set SEECHANGE_MEASURE=1)");
+    }
+    is_asked
 }

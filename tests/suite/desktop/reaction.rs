@@ -1,7 +1,7 @@
 //! How soon a wait sees what was painted, and what waiting costs, printed for the record; nothing
 //! here fails on a slow machine.
 //!
-//! `cargo test --release --test suite reaction -- --include-ignored --nocapture`
+//! `SEECHANGE_MEASURE=1 cargo test --release --test suite reaction -- --include-ignored --nocapture`; otherwise it is skipped and says so.
 
 #![allow(clippy::print_stdout, reason = "printing is what this is for")]
 
@@ -15,7 +15,7 @@ use seechange::wait::{
 };
 use seechange::{Cancel, Frame, Rect, Result};
 
-use super::harness::Desktop;
+use super::harness::{Desktop, is_asked_for};
 use super::painter::Painter;
 
 const ROUNDS: u32 = 200;
@@ -95,6 +95,9 @@ fn waited(desktop: &Desktop, source: &mut dyn Source) -> String {
 #[test]
 #[ignore = "needs Xvfb"]
 fn reaction_and_cost_of_waiting() {
+    if !is_asked_for() {
+        return;
+    }
     let desktop = Desktop::bare("1280x800x24", &[]);
     let painter = Painter::on(&desktop, (100, 100, 300, 200));
     let mut sources: [(&str, Box<dyn Source>); 2] =

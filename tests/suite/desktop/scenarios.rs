@@ -126,6 +126,7 @@ fn a_click_on_nothing_says_so() {
     let looked = told.strip_prefix("Nothing changed in the frame within ");
     let looked = looked.and_then(|rest| rest.strip_suffix(" ms."));
     let looked: u64 = looked.unwrap_or_else(|| panic!("{told}")).parse().unwrap();
+    // The least by the rule, however slow the machine.
     assert!(looked >= 300, "{told}");
     assert_eq!(receipt["change"]["areas"], json!([]));
 }
