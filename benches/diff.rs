@@ -4,6 +4,7 @@
 //! difference), `seechange` uses all cores, `seechange one thread` one.
 //! `blazediff` counts pixels without finding areas; `image-compare` gives one score (root mean
 //! square) for the whole picture, on all cores.
+//! `moved` is what it costs to tell blocks that moved: the same pairs compared with and without it.
 //! Run with `cargo bench --bench diff`, or a part of it: `cargo bench --bench diff -- 'diff/equal'`.
 //! The numbers kept in `benches/RECORD.md` say on which machine they were taken.
 
@@ -22,10 +23,15 @@ const SIZES: [(u32, u32); 4] = [(1280, 800), (1920, 1080), (3840, 2160), (1280, 
 
 /// A page of words: glyphs of random strokes, seven pixels wide, in lines of eighteen.
 fn page(size: Size) -> Frame {
+    page_from(size, 0)
+}
+
+/// The page from its row `first` on.
+fn page_from(size: Size, first: usize) -> Frame {
     let mut frame = Frame::filled(size, PixelFormat::Rgba, [250, 250, 248, 255]);
     let width = size.width() as usize;
     for (index, pixel) in frame.data_mut().chunks_exact_mut(4).enumerate() {
-        let (x, y) = (index % width, index / width);
+        let (x, y) = (index % width, index / width + first);
         if is_ink(x, y) {
             pixel[..3].fill(40);
         }
@@ -172,5 +178,40 @@ fn image_compare(group: &mut BenchmarkGroup<'_, WallTime>, before: &Frame, after
     });
 }
 
-criterion_group!(benches, diff);
+/// No two pixels alike.
+fn noise(size: Size, seed: usize) -> Frame {
+    let mut frame = Frame::filled(size, PixelFormat::Rgba, [0; 4]);
+    for (index, pixel) in frame.data_mut().chunks_exact_mut(4).enumerate() {
+        let bytes = hash(seed << 32 | index).to_le_bytes();
+        pixel[..3].copy_from_slice(&bytes[..3]);
+        pixel[3] = u8::MAX;
+    }
+    frame
+}
+
+fn moved(criterion: &mut Criterion) {
+    for (width, height) in [(1280, 800), (3840, 2160)] {
+        let size = Size::new(width, height).expect("a size within the limits");
+        let before = page(size);
+        for (case, before, after) in [
+            ("equal", &before, before.clone()),
+            ("one box", &before, one_box(&before)),
+            ("one row further", &before, page_from(size, 1)),
+            ("scrolled by 137", &before, page_from(size, 137)),
+            ("another page", &before, page_from(size, 180_000)),
+            ("noise", &noise(size, 1), noise(size, 77)),
+        ] {
+            let mut group = criterion.benchmark_group(format!("moved/{case}"));
+            group.sample_size(10);
+            for (name, is_told) in [("told", true), ("not told", false)] {
+                let mut differ = Differ::new(DiffOptions::preset(Preset::Live).moved(is_told));
+                group.bench_function(BenchmarkId::new(name, size), |bench| {
+                    bench.iter(|| differ.compare(before.as_ref(), after.as_ref()));
+                });
+            }
+        }
+    }
+}
+
+criterion_group!(benches, diff, moved);
 criterion_main!(benches);

@@ -4,11 +4,16 @@
 //! what they need from the system's packages, where it may), makes the picture pairs, runs every
 //! tool in turn so that what else the machine does falls on all of them, and prints tables. A tool
 //! that cannot be installed is named and left out.
+//!
+//! `make peers-folders` compares folders instead: `seechange compare` beside loops of a shell over
+//! the same tools, and reg-cli.
 #![allow(
     clippy::expect_used,
     clippy::print_stdout,
     reason = "a benchmark says what it did and stops where it cannot go on"
 )]
+
+mod folders;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,6 +37,10 @@ fn main() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("peers");
     fs::create_dir_all(&folder).expect("target/peers can be made");
     let tools = tools(&folder);
+    if arguments.iter().any(|argument| argument == "--folders") {
+        folders::compare(&tools, &folder);
+        return;
+    }
     let pictures = Pictures::make(&folder.join("pictures"));
     for kind in Kind::ALL {
         table(&tools, &pictures, kind, runs, &folder);
@@ -195,8 +204,13 @@ struct Page {
 
 impl Page {
     fn new(width: usize, height: usize) -> Self {
-        let rgb = (0..width * height).flat_map(|at| pixel(at % width, at / width, width)).collect();
-        Self { width, height, rgb }
+        Self::of_kind(width, height, 0)
+    }
+
+    /// One of many pages of other words.
+    fn of_kind(width: usize, height: usize, kind: usize) -> Self {
+        let pixels = (0..width * height).flat_map(|at| pixel(at % width, at / width, width, kind));
+        Self { width, height, rgb: pixels.collect() }
     }
 
     fn changed(&self) -> Self {
@@ -232,7 +246,7 @@ impl Page {
 }
 
 /// One pixel of a page, by hashing what stands there.
-fn pixel(x: usize, y: usize, width: usize) -> [u8; 3] {
+fn pixel(x: usize, y: usize, width: usize, kind: usize) -> [u8; 3] {
     let is_bar = y % 900 < 48;
     let is_picture = x > width * 3 / 4 && y % 1100 > 700 && y % 1100 < 940;
     if is_picture {
@@ -240,7 +254,7 @@ fn pixel(x: usize, y: usize, width: usize) -> [u8; 3] {
         return [90 + wave(2), 60 + wave(3), 40 + wave(5) + hash(x, y) % 6].map(clamped);
     }
     let (ground, ink) = if is_bar { ([32, 44, 60], 235) } else { ([250, 250, 248], 40) };
-    let (column, line) = (x / 9, y / 20);
+    let (column, line) = (x / 9, y / 20 + kind * 1009);
     let is_text =
         x % (width / 3) < width / 4 && y % 20 < 12 && !hash(column, line).is_multiple_of(7);
     if !is_text || hash(line, 3).is_multiple_of(4) {
