@@ -2,15 +2,16 @@
 
 CARGO ?= cargo
 # What the desktop tests drive; installed only when missing.
-DESKTOP_PROGRAMS := Xvfb openbox xterm mousepad featherpad dbus-run-session xauth setxkbmap xprop
-DESKTOP_PACKAGES := xvfb openbox xterm mousepad featherpad dbus dbus-x11 xauth x11-xkb-utils x11-utils fonts-dejavu-core
+DESKTOP_PROGRAMS := Xvfb openbox xterm mousepad featherpad dbus-run-session xauth setxkbmap xkbcomp xprop xclip
+DESKTOP_PACKAGES := xvfb openbox xterm mousepad featherpad dbus dbus-x11 xauth x11-xkb-utils x11-utils fonts-dejavu-core xclip
 
-.PHONY: help demo test peers waits waits-x11 desktop-packages
+.PHONY: help demo test peers peers-folders waits waits-x11 desktop-packages
 
 help:
 	@echo 'make demo   the whole loop on a simulated screen: act, wait, see what changed'
 	@echo 'make test   every test; installs a virtual display and real programs when missing'
 	@echo 'make peers  whole processes beside odiff, BlazeDiff and pixelmatch; installs them'
+	@echo 'make peers-folders  the same for folders of 50 and 1000 pairs, with reg-cli'
 	@echo 'make waits  twenty scripted actions, waited for in several ways: time taken, early returns'
 
 demo:
@@ -24,6 +25,10 @@ test: desktop-packages
 
 peers:
 	$(CARGO) bench --bench peers -- --install
+
+# Five to ten minutes.
+peers-folders:
+	$(CARGO) bench --bench peers -- --install --folders
 
 waits:
 	$(CARGO) bench --quiet --bench waits
@@ -43,4 +48,4 @@ desktop-packages:
 	fi; \
 	command -v chromium >/dev/null || { $$sudo apt-get update -qq && \
 		DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends chromium; } || \
-		echo 'chromium is not to be had: the test of its caret is skipped'
+		echo 'chromium is not to be had: the tests that drive it are skipped'
