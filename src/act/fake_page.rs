@@ -11,6 +11,9 @@ use super::elements::{Element, Elements};
 use super::fake::Fake;
 use super::refusal::{Refusal, RefusalKind};
 
+/// What happens on the page by itself.
+pub(crate) type Happening = fn(&mut Fake);
+
 /// Between two looks whether an element can be acted on.
 const INTERVAL: Duration = Duration::from_millis(20);
 
@@ -36,7 +39,7 @@ pub(crate) struct FakePage {
     /// Once its elements have been listed.
     pub(crate) once_listed: fn(&mut Fake),
     /// At that instant.
-    pub(crate) later: Option<(Duration, fn(&mut Fake))>,
+    pub(crate) later: Option<(Duration, Happening)>,
     snapshot: u32,
     /// The identities of the last snapshot, in its order.
     listed: Vec<u64>,
