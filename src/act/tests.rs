@@ -966,6 +966,15 @@ fn length_with(mut fake: Fake, action: &Action) -> usize {
     act(&mut fake, action.clone()).delivery.events_planned
 }
 
+/// The status that a receipt's refusal and count make.
+fn status_by_count(Receipt { refusal, delivery, .. }: &Receipt) -> Status {
+    match (refusal, delivery.delivered_count) {
+        (Some(_), 0) => Status::Refused,
+        (None, count) if count == delivery.events_planned => Status::Delivered,
+        _ => Status::Unknown,
+    }
+}
+
 fn check_lending_fault(action: &Action, typed: &str, index: usize, fault: &Fault) {
     let told = format!("{fault:?} at {index} of {action:?}");
     let cancel = Cancel::new();
@@ -979,13 +988,7 @@ fn check_lending_fault(action: &Action, typed: &str, index: usize, fault: &Fault
     assert!(fake.held.is_empty() && is_balanced(&fake.events), "{told}: {:?}", fake.held);
     assert!(typed.starts_with(&fake.typed), "{told}: {}", fake.typed);
     let Ok(receipt) = acted else { return };
-    let delivery = &receipt.delivery;
-    let status = match (&receipt.refusal, delivery.delivered_count) {
-        (Some(_), 0) => Status::Refused,
-        (None, count) if count == delivery.events_planned => Status::Delivered,
-        _ => Status::Unknown,
-    };
-    assert_eq!(receipt.status, status, "{told}");
+    assert_eq!(receipt.status, status_by_count(&receipt), "{told}");
     assert!(receipt.held_after.is_none_or(|held| held.is_empty() && held.verified), "{told}");
 }
 
@@ -1051,13 +1054,7 @@ fn check_paste_fault(action: &Action, index: usize, fault: &Fault) {
     assert!(dies || fake.clipboard == "old", "{told}: {}", fake.clipboard);
     assert!(dies || (fake.held.is_empty() && is_balanced(&fake.events)), "{told}");
     let Ok(receipt) = acted else { return };
-    let delivery = &receipt.delivery;
-    let status = match (&receipt.refusal, delivery.delivered_count) {
-        (Some(_), 0) => Status::Refused,
-        (None, count) if count == delivery.events_planned => Status::Delivered,
-        _ => Status::Unknown,
-    };
-    assert_eq!(receipt.status, status, "{told}");
+    assert_eq!(receipt.status, status_by_count(&receipt), "{told}");
     // The click between the pastes leaves the clipboard alone.
     let is_told = receipt.message.as_ref().is_some_and(|message| message.contains("clipboard"));
     let is_pasting = !(6..9).contains(&index);
