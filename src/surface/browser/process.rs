@@ -200,9 +200,17 @@ impl Profile {
                 made => made.map_err(cannot(&folder))?,
             }
             let lock = File::create_new(folder.join(LOCK)).map_err(cannot(&folder))?;
-            lock.lock().map_err(cannot(&folder))?;
-            return Ok(Self { folder, _lock: lock });
+            if let Some(profile) = Self::hold(folder.clone(), lock).map_err(cannot(&folder))? {
+                return Ok(profile);
+            }
         }
+    }
+
+    /// Locks a new folder. Before that another start may have taken it for an orphan: then it is
+    /// gone.
+    fn hold(folder: PathBuf, lock: File) -> std::io::Result<Option<Self>> {
+        lock.lock()?;
+        Ok(folder.join(LOCK).exists().then_some(Self { folder, _lock: lock }))
     }
 
     /// The shell has done it, unless it was killed.
@@ -234,6 +242,20 @@ fn remove_orphans() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_that_another_start_removed_before_it_was_locked_is_not_held() {
+        // The name of the second is not one that other tests remove.
+        for (prefix, is_held) in [(PREFIX, false), ("seechange-held-", true)] {
+            let folder = env::temp_dir().join(format!("{prefix}{}-race", process::id()));
+            fs::create_dir(&folder).unwrap();
+            let lock = File::create_new(folder.join(LOCK)).unwrap();
+            remove_orphans();
+            let held = Profile::hold(folder.clone(), lock).unwrap();
+            assert_eq!((held.is_some(), folder.exists()), (is_held, is_held));
+            held.inspect(Profile::remove);
+        }
+    }
 
     #[test]
     fn a_folder_without_its_process_is_removed_and_one_in_use_is_not() {
