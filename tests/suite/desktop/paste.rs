@@ -1,7 +1,6 @@
 //! Text pasted into real programs by way of the clipboard, which is put back.
 
 use std::fs;
-use std::path::Path;
 use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -10,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::harness::Desktop;
 use super::safety::Thief;
-use super::typing::{Client, SAMPLE, browser, click_into, decoded, read_file};
+use super::typing::{Client, SAMPLE, in_browser, in_gtk_editor, in_qt_editor, in_terminal};
 
 /// Another program copies something.
 fn copy(desktop: &Desktop, text: &str) {
@@ -39,7 +38,7 @@ fn check(
     desktop: &Desktop,
     client: &mut Client,
     clear: bool,
-    mut read: impl FnMut(&mut Client, &str) -> String,
+    read: &mut dyn FnMut(&mut Client, &str) -> String,
 ) {
     let copied = format!("{}é", "Pune Lanterns made 168/6\n".repeat(8000));
     copy(desktop, &copied);
@@ -62,66 +61,25 @@ fn check(
 #[test]
 #[ignore = "needs Xvfb"]
 fn a_terminal_gets_what_is_pasted() {
-    let mut desktop = Desktop::managed();
-    let (mut window, file) = desktop.catching_terminal();
-    let mut client = Client::on(&desktop, "x11");
-    click_into(&mut client, &mut window, (200, 100));
-    let mut length = 0;
-    check(&desktop, &mut client, false, |client, mark| {
-        client.deliver(&json!({"action": "key", "key": "return"}));
-        let all = read_file(&desktop, &file, mark);
-        let new = all[length..].trim_end_matches('\n').to_owned();
-        length = all.len();
-        new
-    });
-}
-
-fn check_editor(desktop: &Desktop, file: &Path) {
-    let mut window = desktop.window("page.txt");
-    let mut client = Client::on(desktop, "x11");
-    click_into(&mut client, &mut window, (200, 150));
-    check(desktop, &mut client, true, |client, mark| {
-        client.deliver(&json!({"action": "hotkey", "keys": ["ctrl", "s"]}));
-        read_file(desktop, file, mark).trim_end_matches('\n').to_owned()
-    });
+    in_terminal(check);
 }
 
 #[test]
 #[ignore = "needs Xvfb"]
 fn a_gtk_editor_gets_what_is_pasted() {
-    let mut desktop = Desktop::managed();
-    let file = desktop.file("page.txt");
-    fs::write(&file, "first line\n").unwrap();
-    let arguments = ["--", "mousepad", "--disable-server", file.to_str().unwrap()];
-    desktop.spawn("dbus-run-session", &arguments);
-    check_editor(&desktop, &file);
+    in_gtk_editor(check);
 }
 
 #[test]
 #[ignore = "needs Xvfb"]
 fn a_qt_editor_gets_what_is_pasted() {
-    let mut desktop = Desktop::managed();
-    let file = desktop.file("page.txt");
-    fs::write(&file, "first line\n").unwrap();
-    desktop.spawn("featherpad", &["--standalone", file.to_str().unwrap()]);
-    check_editor(&desktop, &file);
+    in_qt_editor(check);
 }
 
 #[test]
 #[ignore = "needs Xvfb and chromium"]
 fn a_browser_gets_what_is_pasted() {
-    let mut desktop = Desktop::managed();
-    let mut window = browser(&mut desktop);
-    let mut client = Client::on(&desktop, "x11");
-    click_into(&mut client, &mut window, (100, 100));
-    let mut display = desktop.open();
-    check(&desktop, &mut client, true, |_, mark| {
-        desktop.until("the text in the title", || {
-            let windows = display.windows().unwrap();
-            let title = windows.iter().find_map(|window| window.title.strip_prefix("has "));
-            title.map(decoded).filter(|text| text.ends_with(mark))
-        })
-    });
+    in_browser(check);
 }
 
 #[test]

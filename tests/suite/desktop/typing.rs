@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Lines, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use seechange::act::KeyCode;
@@ -91,7 +91,7 @@ fn check(
     desktop: &Desktop,
     client: &mut Client,
     clear: bool,
-    mut read: impl FnMut(&mut Client, &str) -> String,
+    read: &mut dyn FnMut(&mut Client, &str) -> String,
 ) {
     for (layout, delay) in [("us", 0), ("us", 30), ("de", 0), ("de", 30), ("fr", 0), ("fr", 30)] {
         desktop.run("setxkbmap", &[layout]);
@@ -115,72 +115,103 @@ fn first_difference(before: &str, after: &str) -> String {
     format!("{differs:?}, {} and {} lines", before.lines().count(), after.lines().count())
 }
 
-pub(super) fn read_file(desktop: &Desktop, file: &Path, mark: &str) -> String {
+fn read_file(desktop: &Desktop, file: &Path, mark: &str) -> String {
     desktop.until("the text in the file", || {
         let text = fs::read_to_string(file).ok()?;
         text.trim_end_matches('\n').ends_with(mark).then_some(text)
     })
 }
 
-#[test]
-#[ignore = "needs Xvfb"]
-fn a_terminal_gets_every_character() {
+/// What gives a client text for the program that has the focus, and compares what it got. It is told
+/// whether that replaces what was there, and how to wait for the text that ends with a mark.
+pub(super) type Check =
+    fn(&Desktop, &mut Client, bool, &mut dyn FnMut(&mut Client, &str) -> String);
+
+/// A terminal that writes down what it gets.
+pub(super) struct Terminal {
+    // Before the desktop: it ends when its input does.
+    client: Client,
+    window: X11,
+    file: PathBuf,
+    /// How much was written down and compared.
+    length: usize,
+    desktop: Desktop,
+}
+
+pub(super) fn in_terminal(check: Check) -> Terminal {
     let mut desktop = Desktop::managed();
     let (mut window, file) = desktop.catching_terminal();
     let mut client = Client::on(&desktop, "x11");
     click_into(&mut client, &mut window, (200, 100));
     let mut length = 0;
-    check(&desktop, &mut client, false, |client, mark| {
+    check(&desktop, &mut client, false, &mut |client, mark| {
         client.deliver(&json!({"action": "key", "key": "return"}));
         let all = read_file(&desktop, &file, mark);
         let new = all[length..].trim_end_matches('\n').to_owned();
         length = all.len();
         new
     });
-    // Small letters on lent keys stay small, and capitals capitals.
-    desktop.run("setxkbmap", &["us"]);
-    let caps_lock = KeyCode(66);
-    chord(&mut window, &[caps_lock]);
-    let text = "жЖéÉß你 aA.";
-    client.deliver(&json!({"action": "type_text", "text": format!("{text}\n")}));
-    assert_eq!(read_file(&desktop, &file, text)[length..].trim_end_matches('\n'), text);
+    Terminal { client, window, file, length, desktop }
 }
 
 /// An editor that saves with ctrl+s.
-fn check_editor(desktop: &Desktop, window: &mut X11, file: &Path) {
-    let mut client = Client::on(desktop, "x11");
-    click_into(&mut client, window, (200, 150));
-    check(desktop, &mut client, true, |client, mark| {
+fn in_editor(program: &str, arguments: &[&str], check: Check) {
+    let mut desktop = Desktop::managed();
+    let file = desktop.file("page.txt");
+    fs::write(&file, "first line\n").unwrap();
+    desktop.spawn(program, &[arguments, &[file.to_str().unwrap()]].concat());
+    let mut window = desktop.window("page.txt");
+    let mut client = Client::on(&desktop, "x11");
+    click_into(&mut client, &mut window, (200, 150));
+    check(&desktop, &mut client, true, &mut |client, mark| {
         client.deliver(&json!({"action": "hotkey", "keys": ["ctrl", "s"]}));
-        read_file(desktop, file, mark).trim_end_matches('\n').to_owned()
+        read_file(&desktop, &file, mark).trim_end_matches('\n').to_owned()
     });
 }
 
-#[test]
-#[ignore = "needs Xvfb"]
-fn a_gtk_editor_gets_every_character() {
-    let mut desktop = Desktop::managed();
-    let file = desktop.file("page.txt");
-    fs::write(&file, "first line\n").unwrap();
-    let arguments = ["--", "mousepad", "--disable-server", file.to_str().unwrap()];
-    desktop.spawn("dbus-run-session", &arguments);
-    let mut window = desktop.window("page.txt");
-    check_editor(&desktop, &mut window, &file);
+pub(super) fn in_gtk_editor(check: Check) {
+    in_editor("dbus-run-session", &["--", "mousepad", "--disable-server"], check);
 }
 
-#[test]
-#[ignore = "needs Xvfb"]
-fn a_qt_editor_gets_every_character() {
+pub(super) fn in_qt_editor(check: Check) {
+    in_editor("featherpad", &["--standalone"], check);
+}
+
+/// A browser, where there is one.
+pub(super) fn in_browser(check: Check) {
+    if Command::new("chromium").arg("--version").stdin(Stdio::null()).output().is_err() {
+        eprintln!("skipped: chromium is not installed");
+        return;
+    }
     let mut desktop = Desktop::managed();
-    let file = desktop.file("page.txt");
-    fs::write(&file, "first line\n").unwrap();
-    desktop.spawn("featherpad", &["--standalone", file.to_str().unwrap()]);
-    let mut window = desktop.window("page.txt");
-    check_editor(&desktop, &mut window, &file);
+    let mut window = browser(&mut desktop);
+    let mut client = Client::on(&desktop, "x11");
+    click_into(&mut client, &mut window, (100, 100));
+    let mut display = desktop.open();
+    check(&desktop, &mut client, true, &mut |_, mark| {
+        desktop.until("the text in the title", || {
+            let windows = display.windows().unwrap();
+            let title = windows.iter().find_map(|window| window.title.strip_prefix("has "));
+            title.map(decoded).filter(|text| text.ends_with(mark))
+        })
+    });
+}
+
+/// A browser with a field to type in, whose text is the title of its window.
+fn browser(desktop: &mut Desktop) -> X11 {
+    let file = desktop.file("page.html");
+    let page = "<title>writing</title><textarea autofocus rows=10 cols=60 spellcheck=false \
+                oninput='document.title=\"has \"+encodeURIComponent(value)'></textarea>";
+    fs::write(&file, page).unwrap();
+    let app = format!("--app=file://{}", file.display());
+    let profile = format!("--user-data-dir={}", desktop.file("profile").display());
+    let arguments = ["--no-sandbox", "--no-first-run", "--disable-gpu", &profile, &app];
+    desktop.spawn("chromium", &arguments);
+    desktop.window("writing")
 }
 
 /// What percent signs stand for.
-pub(super) fn decoded(text: &str) -> String {
+fn decoded(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let [first, after @ ..] = rest {
@@ -200,34 +231,32 @@ pub(super) fn decoded(text: &str) -> String {
 
 #[test]
 #[ignore = "needs Xvfb"]
-fn a_browser_gets_every_character() {
-    if Command::new("chromium").arg("--version").stdin(Stdio::null()).output().is_err() {
-        eprintln!("skipped: chromium is not installed");
-        return;
-    }
-    let mut desktop = Desktop::managed();
-    let mut window = browser(&mut desktop);
-    let mut client = Client::on(&desktop, "x11");
-    click_into(&mut client, &mut window, (100, 100));
-    let mut display = desktop.open();
-    check(&desktop, &mut client, true, |_, mark| {
-        desktop.until("the text in the title", || {
-            let windows = display.windows().unwrap();
-            let title = windows.iter().find_map(|window| window.title.strip_prefix("has "));
-            title.map(decoded).filter(|text| text.ends_with(mark))
-        })
-    });
+fn a_terminal_gets_every_character() {
+    // What is named first is dropped last: the display.
+    let Terminal { desktop, file, length, mut window, mut client } = in_terminal(check);
+    // Small letters on lent keys stay small, and capitals capitals.
+    desktop.run("setxkbmap", &["us"]);
+    let caps_lock = KeyCode(66);
+    chord(&mut window, &[caps_lock]);
+    let text = "жЖéÉß你 aA.";
+    client.deliver(&json!({"action": "type_text", "text": format!("{text}\n")}));
+    assert_eq!(read_file(&desktop, &file, text)[length..].trim_end_matches('\n'), text);
 }
 
-/// A browser with a field to type in, whose text is the title of its window.
-pub(super) fn browser(desktop: &mut Desktop) -> X11 {
-    let file = desktop.file("page.html");
-    let page = "<title>writing</title><textarea autofocus rows=10 cols=60 spellcheck=false \
-                oninput='document.title=\"has \"+encodeURIComponent(value)'></textarea>";
-    fs::write(&file, page).unwrap();
-    let app = format!("--app=file://{}", file.display());
-    let profile = format!("--user-data-dir={}", desktop.file("profile").display());
-    let arguments = ["--no-sandbox", "--no-first-run", "--disable-gpu", &profile, &app];
-    desktop.spawn("chromium", &arguments);
-    desktop.window("writing")
+#[test]
+#[ignore = "needs Xvfb"]
+fn a_gtk_editor_gets_every_character() {
+    in_gtk_editor(check);
+}
+
+#[test]
+#[ignore = "needs Xvfb"]
+fn a_qt_editor_gets_every_character() {
+    in_qt_editor(check);
+}
+
+#[test]
+#[ignore = "needs Xvfb and chromium"]
+fn a_browser_gets_every_character() {
+    in_browser(check);
 }
