@@ -76,11 +76,7 @@ impl Page {
         reference: &str,
         patience: Duration,
     ) -> Result<Click> {
-        let tried = self.try_until(elements, reference, patience, Self::try_click)?;
-        Ok(match tried {
-            Ok(at) => Click::Sent { at, dialog: self.dialog().cloned() },
-            Err(refusal) => Click::Refused(refusal),
-        })
+        self.point_at(elements, reference, patience, Self::try_click)
     }
 
     /// Moves the pointer onto an element, with the checks of [`Self::click`].
@@ -93,7 +89,17 @@ impl Page {
         reference: &str,
         patience: Duration,
     ) -> Result<Click> {
-        let tried = self.try_until(elements, reference, patience, Self::arrive)?;
+        self.point_at(elements, reference, patience, Self::arrive)
+    }
+
+    fn point_at(
+        &mut self,
+        elements: &Elements,
+        reference: &str,
+        patience: Duration,
+        once: impl Fn(&mut Self, &Element) -> Result<Try<Point>>,
+    ) -> Result<Click> {
+        let tried = self.try_until(elements, reference, patience, once)?;
         Ok(match tried {
             Ok(at) => Click::Sent { at, dialog: self.dialog().cloned() },
             Err(refusal) => Click::Refused(refusal),
@@ -139,11 +145,13 @@ impl Page {
     /// # Errors
     /// When a dialog is open or the page is busy or gone.
     pub fn scroll_to(&mut self, elements: &Elements, reference: &str) -> Result<Option<Refusal>> {
-        let tried = self.try_until(elements, reference, Duration::ZERO, |page, element| {
-            let answer = page.ask_of("scroll", element, &[])?;
-            Ok(refusal(&answer, element).unwrap_or(Try::Done(())))
-        })?;
+        let tried = self.try_until(elements, reference, Duration::ZERO, Self::try_scroll)?;
         Ok(tried.err())
+    }
+
+    pub(super) fn try_scroll(&mut self, element: &Element) -> Result<Try<()>> {
+        let answer = self.ask_of("scroll", element, &[])?;
+        Ok(refusal(&answer, element).unwrap_or(Try::Done(())))
     }
 
     fn try_until<T>(

@@ -123,10 +123,7 @@ impl Document for Page {
     }
 
     fn scroll_to(&mut self, element: &ElementRef) -> Result<Option<Refusal>> {
-        self.once(element, |page, element| {
-            let answer = page.ask_of("scroll", element, &[])?;
-            Ok(refusal(&answer, element).unwrap_or(Try::Done(())))
-        })
+        self.once(element, Self::try_scroll)
     }
 
     fn fill(&mut self, element: &ElementRef, text: &str) -> Result<Option<Refusal>> {
@@ -224,18 +221,13 @@ impl Page {
     /// Takes news from the browser that are not asked for: errors of scripts, downloads. What one
     /// does not have goes untold.
     pub(super) fn listen_to_news(&mut self) -> Result<()> {
-        let downloads = json!({"behavior": "deny", "eventsEnabled": true});
-        let asked = [
-            ("Runtime.enable", json!({})),
-            ("Log.enable", json!({})),
-            ("Browser.setDownloadBehavior", downloads),
-        ];
-        let is_attached = self.process.is_none();
+        let mut asked = vec![("Runtime.enable", json!({})), ("Log.enable", json!({}))];
+        // A browser of somebody else's keeps its downloads.
+        if self.process.is_some() {
+            let downloads = json!({"behavior": "deny", "eventsEnabled": true});
+            asked.push(("Browser.setDownloadBehavior", downloads));
+        }
         for (method, params) in asked {
-            // A browser of somebody else's keeps its downloads.
-            if is_attached && method.starts_with("Browser.") {
-                continue;
-            }
             if let Err(Stop::Gone(error)) = self.ask(method, &params) {
                 return Err(error);
             }

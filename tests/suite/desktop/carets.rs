@@ -146,7 +146,7 @@ fn the_blinking_block_of_a_terminal() {
 #[ignore = "needs Xvfb"]
 fn the_caret_of_a_browser() {
     if !is_installed("chromium") {
-        eprintln!("skipped: chromium is not installed");
+        println!("skipped: chromium is not installed");
         return;
     }
     let mut desktop = Desktop::managed();

@@ -180,7 +180,7 @@ pub(super) fn in_qt_editor(check: Check) {
 /// A browser, where there is one.
 pub(super) fn in_browser(check: Check) {
     if Command::new("chromium").arg("--version").stdin(Stdio::null()).output().is_err() {
-        eprintln!("skipped: chromium is not installed");
+        println!("skipped: chromium is not installed");
         return;
     }
     let mut desktop = Desktop::managed();
