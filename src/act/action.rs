@@ -13,6 +13,7 @@ use super::element::ElementAction;
 use super::keys::{Key, Modifier, Modifiers};
 use super::observation::{ImagePoint, ObservationId};
 use super::refusal::Refusal;
+use super::tab::TabDeed;
 
 /// How often a click may be repeated.
 pub const CLICK_COUNT: RangeInclusive<u32> = 1..=3;
@@ -191,6 +192,8 @@ pub enum Action {
         /// Where.
         url: Address,
     },
+    /// Goes to another tab of the session, opens or closes one. Needs no observation.
+    Tab(TabDeed),
     /// Waits for a fixed time; sends nothing.
     Wait {
         /// How long, 0 to 30 s. Default: 1 s.
@@ -385,6 +388,7 @@ impl Action {
             Self::Element(asked) => asked.name(),
             Self::Dialog { .. } => "dialog",
             Self::Navigate { .. } => "navigate",
+            Self::Tab(_) => "tab",
             Self::Wait { .. } => "wait",
             Self::WaitFor(_) => "wait_for",
         }
@@ -398,7 +402,8 @@ impl Action {
 
     /// Whether it must name the observation it was chosen from.
     pub(super) const fn needs_observation(&self) -> bool {
-        self.sends_input() && !matches!(self, Self::Dialog { .. } | Self::Navigate { .. })
+        self.sends_input()
+            && !matches!(self, Self::Dialog { .. } | Self::Navigate { .. } | Self::Tab(_))
     }
 
     /// The actions inside it.

@@ -10,6 +10,7 @@ use super::element::ElementRef;
 use super::elements::Elements;
 use super::policy::Glob;
 use super::refusal::Refusal;
+use super::tab::{Tab, TabDeed};
 
 /// A surface that knows its elements. Given by [`Driver::document`](super::Driver::document).
 ///
@@ -67,6 +68,19 @@ pub trait Document {
     /// # Errors
     /// When the surface is gone.
     fn go_to(&mut self, url: &str) -> Result<Option<Refusal>>;
+
+    /// Goes to a tab, opens or closes one; says why not where that cannot be. Elements and
+    /// references of the tab before are of no use then.
+    ///
+    /// # Errors
+    /// When the surface is gone.
+    fn tab(&mut self, deed: &TabDeed) -> Result<Option<Refusal>>;
+
+    /// The tabs there are, in the order of their numbers; none where there is but one page ever.
+    fn tabs(&mut self) -> Vec<Tab>;
+
+    /// Why the current tab is gone while others can still be gone to, and how.
+    fn lost_tab(&mut self) -> Option<String>;
 
     /// The dialog that is open, in words: `alert "Saved"`. While there is one nothing else answers.
     fn dialog(&mut self) -> Option<String>;

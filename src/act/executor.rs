@@ -256,7 +256,7 @@ impl<'s> Executor<'s> {
         {
             return self.execute_from(request, Basis { id: Some(current.id), is_own: true });
         }
-        if is_open && self.dialog().is_none() {
+        if is_open && self.dialog().is_none() && self.lost_tab().is_none() {
             let own = self.observe()?.id;
             return self.execute_from(request, Basis { id: Some(own), is_own: true });
         }
@@ -281,6 +281,7 @@ impl<'s> Executor<'s> {
             Action::Wait { duration } => self.just_wait(action, *duration),
             Action::WaitFor(wait_for) => self.wait_for(request, wait_for),
             Action::Navigate { url } => self.go(request, &Way::Address(url), None),
+            Action::Tab(deed) => self.go(request, &Way::Tab(deed), None),
             Action::Element(asked) if self.access.policy().is_read_only() => {
                 self.go(request, &Way::Link(&asked.target), Some(basis))
             }

@@ -10,6 +10,7 @@ use super::element::ElementRef;
 use super::elements::{Element, Elements};
 use super::fake::Fake;
 use super::refusal::{Refusal, RefusalKind};
+use super::tab::{Tab, TabDeed};
 
 /// What happens on the page by itself.
 pub(crate) type Happening = fn(&mut Fake);
@@ -26,6 +27,10 @@ pub(crate) struct FakePage {
     /// What it shows beside its elements.
     pub(crate) texts: Vec<&'static str>,
     pub(crate) dialog: Option<&'static str>,
+    /// The addresses of its tabs; a closed one is `None`.
+    pub(crate) tabs: Vec<Option<String>>,
+    /// The index of the current one.
+    pub(crate) tab: usize,
     /// The addresses it was sent to.
     pub(crate) visited: Vec<String>,
     /// How long it is on its way to the next document, once it leaves.
@@ -77,6 +82,8 @@ impl FakePage {
             parts: (0..).zip(parts).map(part).collect(),
             texts: Vec::new(),
             dialog: None,
+            tabs: vec![Some("http://a/".to_owned())],
+            tab: 0,
             visited: Vec::new(),
             leaves_until: None,
             loses_fills: false,
@@ -291,6 +298,47 @@ impl Document for Fake {
         url.clone_into(&mut page.url);
         page.document += 1;
         Ok(None)
+    }
+
+    fn tab(&mut self, deed: &TabDeed) -> Result<Option<Refusal>> {
+        let page = self.page();
+        match deed {
+            TabDeed::Open(url) => {
+                page.tabs.push(Some(url.as_str().to_owned()));
+                page.tab = page.tabs.len() - 1;
+            }
+            TabDeed::Go(number) | TabDeed::Close(number) => {
+                let index = *number as usize - 1;
+                if page.tabs.get(index).is_none_or(Option::is_none) {
+                    let message = format!("there is no tab {number}");
+                    return Ok(Some(Refusal::new(RefusalKind::UnknownTab, message)));
+                }
+                if matches!(deed, TabDeed::Close(_)) {
+                    page.tabs[index] = None;
+                }
+                page.tab = match deed {
+                    TabDeed::Go(_) => index,
+                    _ => page.tabs.iter().position(Option::is_some).unwrap_or(0),
+                };
+            }
+        }
+        page.document += 1;
+        Ok(None)
+    }
+
+    fn tabs(&mut self) -> Vec<Tab> {
+        let page = self.page();
+        let known = (1..).zip(&page.tabs).zip(0..);
+        let there = known.filter_map(|((number, url), index)| {
+            let is_current = index == page.tab;
+            Some(Tab { number, url: url.clone()?, title: "A".to_owned(), is_current })
+        });
+        there.collect()
+    }
+
+    fn lost_tab(&mut self) -> Option<String> {
+        let page = self.page();
+        page.tabs[page.tab].is_none().then(|| "tab 2 was closed: go on with 1".to_owned())
     }
 
     fn dialog(&mut self) -> Option<String> {

@@ -36,6 +36,7 @@ mod policy;
 mod receipt;
 mod refusal;
 mod settle;
+mod tab;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -56,6 +57,7 @@ pub use receipt::{
     StepReport,
 };
 pub use refusal::{Refusal, RefusalKind};
+pub use tab::{Tab, TabDeed};
 
 /// The limits and defaults of the action contract.
 pub mod limits {
@@ -67,6 +69,7 @@ pub mod limits {
         WAIT_SECONDS_DEFAULT,
     };
     pub use super::element::SCROLL_AMOUNT;
+    pub use super::tab::TAB_NUMBER;
 }
 
 #[cfg(feature = "cli")]

@@ -16,6 +16,7 @@ use super::executor::{Basis, Executor};
 use super::observation::{ImagePoint, Observation};
 use super::receipt::{HeldAfter, PageReport, Receipt, Status};
 use super::refusal::{Refusal, RefusalKind, Stop};
+use super::tab::TabDeed;
 
 /// For how long an element may become what can be acted on: enabled, at rest, uncovered.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -30,6 +31,7 @@ const LEAVING: Duration = Duration::from_secs(5);
 pub(super) enum Way<'a> {
     Address(&'a Address),
     Link(&'a ElementRef),
+    Tab(&'a TabDeed),
 }
 
 /// A wait for something that a page is asked about.
@@ -48,6 +50,11 @@ struct One {
 impl Executor<'_> {
     pub(super) fn dialog(&mut self) -> Option<String> {
         self.surface.document()?.dialog()
+    }
+
+    /// Why the current tab is there no more, where the session goes on without it.
+    pub(super) fn lost_tab(&mut self) -> Option<String> {
+        self.surface.document()?.lost_tab()
     }
 
     pub(super) fn elements_seen(&self) -> Option<Arc<Elements>> {
@@ -72,6 +79,7 @@ impl Executor<'_> {
                 Some("a dialog needs a browser surface; use key or click on what is seen")
             }
             Action::Navigate { .. } => Some("navigate needs a browser surface"),
+            Action::Tab(_) => Some("tab needs a browser surface"),
             Action::WaitFor(asked) if asks(asked) => {
                 Some("the condition needs a browser surface; wait for what is seen")
             }
@@ -86,7 +94,14 @@ impl Executor<'_> {
                 Some(dialog) if !matches!(request.action, Action::Dialog { .. }) => {
                     Err(Refusal::new(RefusalKind::DialogOpen, in_the_way(&dialog)))
                 }
-                _ => Ok(()),
+                _ => match document.lost_tab() {
+                    Some(why)
+                        if !matches!(request.action, Action::Tab(_) | Action::Dialog { .. }) =>
+                    {
+                        Err(Refusal::new(RefusalKind::TabClosed, why))
+                    }
+                    _ => Ok(()),
+                },
             },
             (None, None) => Ok(()),
         }
@@ -187,6 +202,7 @@ impl Executor<'_> {
         let done = match way {
             Way::Address(url) => document.go_to(url.as_str()),
             Way::Link(element) => document.follow(element),
+            Way::Tab(deed) => document.tab(deed),
         };
         let took = self.clock.now().saturating_sub(start);
         if let Some(refusal) = self.note_direct(done, took, &mut receipt) {
@@ -315,6 +331,7 @@ impl Executor<'_> {
             target: target.map(super::elements::Element::line),
             reference,
             dialog: document.dialog(),
+            tabs: document.tabs(),
             ..PageReport::default()
         };
         if let (Some(before), Some(now)) = (before, &elements) {

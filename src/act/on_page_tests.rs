@@ -18,6 +18,7 @@ use super::observation::ImagePoint;
 use super::policy::{Glob, Policy};
 use super::receipt::{Receipt, Status};
 use super::refusal::RefusalKind;
+use super::tab::TabDeed;
 
 /// `Button "Save"` at 0 to 9, `Textbox "Email"` at 10 to 19, `Link "More"` at 20 to 29.
 fn page() -> Fake {
@@ -255,6 +256,46 @@ fn a_dialog_leaves_the_action_unknown_until_it_is_answered() {
 }
 
 #[test]
+fn a_session_goes_to_tabs_and_says_when_its_own_is_gone() {
+    let mut fake = page();
+    fake.page().when_pressed = |fake, name| {
+        if name == "More" {
+            fake.page().tabs[1] = None;
+        }
+    };
+    let clock = fake.clock.clone();
+    let mut executor = Executor::new(&mut fake, clock, ExecutorOptions::new());
+    executor.observe().unwrap();
+    let other = || Address::new("http://a/b").unwrap();
+    let postcondition = Some(until(Sought::Text("Save".to_owned()), 100));
+    let action = Action::Tab(TabDeed::Open(other()));
+    let asked = Request { postcondition, ..Request::without_observation(action) };
+    let (kind, message) = refusal(&executor.execute(&asked).unwrap());
+    assert_eq!(kind, RefusalKind::BadValue, "{message}");
+
+    let receipt = execute(&mut executor, Action::Tab(TabDeed::Open(other())));
+    let tabs = receipt.page.unwrap().tabs;
+    let rows: Vec<_> = tabs.iter().map(|tab| (tab.number, &*tab.url, tab.is_current)).collect();
+    assert_eq!(rows, [(1, "http://a/", false), (2, "http://a/b", true)]);
+    let (kind, message) = refusal(&execute(&mut executor, Action::Tab(TabDeed::Go(3))));
+    assert_eq!((kind, &*message), (RefusalKind::UnknownTab, "there is no tab 3"));
+    // What was refused has left the tab, and the references of the look that came with it are good.
+    let fresh = executor.current().unwrap().elements.as_ref().unwrap().list[0].reference.clone();
+    assert_eq!(execute(&mut executor, click(&fresh)).status, Status::Delivered);
+
+    // A page that closes itself.
+    let fresh = executor.current().unwrap().elements.as_ref().unwrap().list[2].reference.clone();
+    assert_eq!(execute(&mut executor, click(&fresh)).status, Status::Delivered);
+    for action in [Action::Observe, go("http://a/c"), click("1:a")] {
+        let (kind, message) = refusal(&execute(&mut executor, action));
+        assert_eq!((kind, &*message), (RefusalKind::TabClosed, "tab 2 was closed: go on with 1"));
+    }
+    let receipt = execute(&mut executor, Action::Tab(TabDeed::Go(1)));
+    assert_eq!(receipt.status, Status::Delivered);
+    assert_eq!(receipt.page.unwrap().tabs.len(), 1);
+}
+
+#[test]
 fn another_document_is_another_page_of_references() {
     let mut fake = page();
     // It leaves 0.4 s after the click.
@@ -415,6 +456,7 @@ fn a_surface_without_elements_says_what_it_lacks() {
     for (action, message) in [
         (click("1:a"), "a ref needs a browser surface; give a point"),
         (go("http://a/"), "navigate needs a browser surface"),
+        (Action::Tab(TabDeed::Go(1)), "tab needs a browser surface"),
         (accept(), "a dialog needs a browser surface; use key or click on what is seen"),
         (wait, "the condition needs a browser surface; wait for what is seen"),
     ] {

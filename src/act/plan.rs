@@ -178,7 +178,8 @@ impl Planner<'_> {
             | Action::WaitFor(_)
             | Action::Sequence(_)
             | Action::Dialog { .. }
-            | Action::Navigate { .. } => Ok(()),
+            | Action::Navigate { .. }
+            | Action::Tab(_) => Ok(()),
             // Only what was resolved to a point is ever planned.
             Action::Element(_) => Err(Refusal::new(
                 RefusalKind::Unsupported,

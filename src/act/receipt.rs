@@ -13,6 +13,7 @@ use super::driver::{Button, Clipboard};
 use super::elements::Elements;
 use super::observation::ObservationId;
 use super::refusal::Refusal;
+use super::tab::Tab;
 
 /// What became of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,6 +92,8 @@ pub struct PageReport {
     /// What of them is otherwise than in the observation before, in lines that begin with `~`, `+`
     /// or `-`; and what else happened: tabs, downloads, errors of its scripts.
     pub changes: Vec<String>,
+    /// The session's tabs in the order of their numbers; none where it has but the one page.
+    pub tabs: Vec<Tab>,
     /// Whether the page went to another document.
     pub has_navigated: bool,
     /// The dialog that is open, in words.

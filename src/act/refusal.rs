@@ -51,6 +51,10 @@ pub enum RefusalKind {
     NotReady,
     /// A dialog is open.
     DialogOpen,
+    /// There is no tab of that number.
+    UnknownTab,
+    /// The current tab was closed or has crashed; the session goes on in another.
+    TabClosed,
     /// A key or button is held by somebody else.
     InputHeld,
     /// The keys would go to a window that is not the surface's.
@@ -85,6 +89,8 @@ impl RefusalKind {
             Self::UnknownRef => "unknown_ref",
             Self::NotReady => "not_ready",
             Self::DialogOpen => "dialog_open",
+            Self::UnknownTab => "unknown_tab",
+            Self::TabClosed => "tab_closed",
             Self::InputHeld => "input_held",
             Self::NotFocused => "not_focused",
             Self::NotOurTurn => "not_our_turn",

@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::frame::{Frame, FrameRef};
 use crate::report::{
     ChangeReport, DiffOptions, Naming, Picture, Shot, Wording, diff_picture, pictures,
+    whole_picture,
 };
 #[cfg(feature = "mcp")]
 use crate::report::{Role, copy};
@@ -25,6 +26,8 @@ pub(crate) struct Showing<'a> {
     pub(crate) out: Option<&'a Path>,
     /// Also draw which pixels differ, by these options.
     pub(crate) diff: Option<&'a DiffOptions>,
+    /// The whole frame after, instead of what changed in it: the page went elsewhere.
+    pub(crate) whole: bool,
     /// For how long it was looked before nothing was found.
     pub(crate) within: Option<Duration>,
     /// A further picture for the folder, by its name.
@@ -79,7 +82,7 @@ pub(crate) fn show_inline(
     max_edge: u32,
     showing: Showing<'_>,
 ) -> Result<(Shown, Vec<Picture>)> {
-    let drawn = pictures(report, before, after)?;
+    let drawn = draw(report, before, after, showing)?;
     let fitted = drawn.into_iter().map(|picture| fitted(picture, after, max_edge));
     let drawn = fitted.collect::<Result<Vec<_>>>()?;
     let paths = match showing.out {
@@ -134,14 +137,14 @@ fn write(
     folder: &Path,
     showing: Showing<'_>,
 ) -> Result<Vec<Written>> {
-    let drawn = draw(report, before, after, showing.diff)?;
+    let drawn = draw(report, before, after, showing)?;
     let beside = showing.beside.map(|(name, frame)| (name.to_owned(), frame));
     let named = drawn.iter().map(|picture| (picture.shot.file_name(), &picture.frame));
     let paths = write_frames(folder, &named.chain(beside).collect::<Vec<_>>())?;
     Ok(drawn.iter().map(|picture| picture.shot).zip(paths.into_iter().map(Some)).collect())
 }
 
-/// The pictures of `report` and, by the options of `diff`, one of which pixels differ.
+/// The pictures of `report` and, where it is asked for, one of which pixels differ.
 ///
 /// # Errors
 /// When the frames are not those of the report.
@@ -149,10 +152,13 @@ pub(crate) fn draw(
     report: &ChangeReport,
     before: FrameRef<'_>,
     after: FrameRef<'_>,
-    diff: Option<&DiffOptions>,
+    showing: Showing<'_>,
 ) -> Result<Vec<Picture>> {
+    if showing.whole {
+        return Ok(vec![whole_picture(after)?]);
+    }
     let mut drawn = pictures(report, before, after)?;
-    if let Some(options) = diff.filter(|_| shows_pixels(report) && !drawn.is_empty()) {
+    if let Some(options) = showing.diff.filter(|_| shows_pixels(report) && !drawn.is_empty()) {
         drawn.push(diff_picture(before, after, options)?);
     }
     Ok(drawn)
@@ -181,7 +187,7 @@ mod tests {
         let options = DiffOptions::preset(Preset::Live);
         let report = compare(before.as_ref(), after.as_ref(), &options).unwrap();
         let told = |out, diff| {
-            let showing = Showing { out, diff, within: None, beside: None };
+            let showing = Showing { out, diff, ..Showing::default() };
             show(&report, before.as_ref(), after.as_ref(), showing).unwrap()
         };
         let plain = "Pixels changed in 1 area (frame pixels; 0.2% of the frame):\n  \

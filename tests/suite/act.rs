@@ -277,7 +277,7 @@ fn a_policy_that_is_none_is_trouble() {
             &["--deny-actions", "clik"],
             "seechange: --deny-actions: there is no action 'clik': use observe, click, right_click, \
              double_click, hover, drag, scroll, scroll_to_element, key, hotkey, select_all, \
-             type_text, hold, sequence, wait, wait_for, dialog, navigate",
+             type_text, hold, sequence, wait, wait_for, dialog, navigate, tab",
         ),
     ] {
         std::fs::write(folder.path().join("bad.json"), "{").unwrap();

@@ -18,6 +18,7 @@ use seechange::wait::{Capture, Condition, Source as _, WaitOptions, wait};
 use seechange::{Cancel, Clock, Frame, Point, Rect, Size};
 
 mod actions;
+mod tabs;
 #[cfg(feature = "mcp")]
 mod agent;
 
@@ -801,6 +802,71 @@ fn a_command_that_is_ended_in_any_way_leaves_nothing() {
     }
 }
 
+/// A browser of somebody else's, that can be attached to.
+struct Running {
+    child: std::process::Child,
+    /// Of the browser itself.
+    address: String,
+    _profile: tempfile::TempDir,
+}
+
+impl Running {
+    fn start(program: &std::path::Path, url: &str) -> Self {
+        let (profile, clock) = (tempfile::tempdir().unwrap(), Clock::system());
+        let root = rustix::process::geteuid().is_root().then_some("--no-sandbox");
+        let child = Command::new(program)
+            .args(["--headless=new", "--remote-debugging-port=0", "--no-first-run"])
+            .args(root)
+            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .arg(url)
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let told = profile.path().join("DevToolsActivePort");
+        let mut port = String::new();
+        for _ in 0..1000 {
+            port = fs::read_to_string(&told).unwrap_or_default();
+            if port.lines().count() == 2 {
+                break;
+            }
+            clock.sleep(Duration::from_millis(20));
+        }
+        let mut lines = port.lines();
+        let address = format!("ws://127.0.0.1:{}{}", lines.next().unwrap(), lines.next().unwrap());
+        Self { child, address, _profile: profile }
+    }
+
+    /// The address of the one page that is at a URL, for a session of its own.
+    fn page_address(&self, url: &str) -> String {
+        let host = self.address.split('/').nth(2).unwrap();
+        let mut stream = TcpStream::connect(host).unwrap();
+        let asked = format!("GET /json/list HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        stream.write_all(asked.as_bytes()).unwrap();
+        // It says how long its answer is and leaves the connection open.
+        let mut reader = BufReader::new(stream);
+        let (mut length, mut line) = (0, String::new());
+        while reader.read_line(&mut line).unwrap() > 2 {
+            if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+            line.clear();
+        }
+        let mut list = vec![0; length];
+        reader.read_exact(&mut list).unwrap();
+        let list: serde_json::Value = serde_json::from_slice(&list).unwrap();
+        let page = list.as_array().unwrap().iter().find(|page| page["url"] == url).unwrap();
+        page["webSocketDebuggerUrl"].as_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // One that a test has ended already.
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
 #[test]
 #[ignore = "needs chromium"]
 fn a_running_browser_is_attached_to_and_stays() {
@@ -809,27 +875,8 @@ fn a_running_browser_is_attached_to_and_stays() {
         "/",
         "<title>here</title><button onclick=\"document.title='clicked'\">Go</button>",
     )]);
-    let (folder, clock) = (tempfile::tempdir().unwrap(), Clock::system());
-    let root = rustix::process::geteuid().is_root().then_some("--no-sandbox");
-    let mut child = Command::new(program)
-        .args(["--headless=new", "--remote-debugging-port=0", "--no-first-run"])
-        .args(root)
-        .arg(format!("--user-data-dir={}", folder.path().display()))
-        .arg(server.url("/"))
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    let told = folder.path().join("DevToolsActivePort");
-    let mut port = String::new();
-    for _ in 0..1000 {
-        port = fs::read_to_string(&told).unwrap_or_default();
-        if port.lines().count() == 2 {
-            break;
-        }
-        clock.sleep(Duration::from_millis(20));
-    }
-    let mut lines = port.lines();
-    let address = format!("ws://127.0.0.1:{}{}", lines.next().unwrap(), lines.next().unwrap());
+    let mut running = Running::start(&program, &server.url("/"));
+    let (address, clock) = (running.address.clone(), Clock::system());
     for title in ["here", "clicked"] {
         let page = Page::attach(&address, &clock).unwrap();
         let mut open = Open { server: Server::start(&[]), page, clock: clock.clone() };
@@ -851,8 +898,8 @@ fn a_running_browser_is_attached_to_and_stays() {
         "{nobody}"
     );
     let mut last = Page::attach(&address, &clock).unwrap();
-    child.kill().unwrap();
-    child.wait().unwrap();
+    running.child.kill().unwrap();
+    running.child.wait().unwrap();
     let error = last.url().unwrap_err().to_string();
     assert_eq!(error, "the browser has ended: it was closed, killed or has crashed; open it again");
 }

@@ -12,6 +12,7 @@ use crate::geometry::{Point, Rect};
 use super::action::Action;
 use super::element::{Deed, ElementAction};
 use super::refusal::{Refusal, RefusalKind};
+use super::tab::TabDeed;
 
 pub use access::Access;
 pub use glob::Glob;
@@ -199,7 +200,8 @@ impl Policy {
         if let Some(why) = &self.closed {
             return Err(not_allowed(&format!("{name}: {why}")));
         }
-        if self.read_only && action.sends_input() && !may_be_link(action) {
+        let only_looks = may_be_link(action) || matches!(action, Action::Tab(TabDeed::Go(_)));
+        if self.read_only && action.sends_input() && !only_looks {
             let links = match action {
                 Action::Element(_) => ", and a plain click on a link follows it",
                 _ => "",

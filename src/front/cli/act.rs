@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::act::{
     Action, Executor, ExecutorOptions, Observation, ObservationId, Receipt, Refusal, RefusalKind,
+    Tab,
 };
 use crate::clock::Cancel;
 use crate::error::{Error, Result, Shown};
@@ -46,6 +47,7 @@ On a page (browser:URL) also by the ref of an element, such as 1:a of the first 
   observe --marks | click REF | right_click REF | double_click REF | hover REF
   type_text REF TEXT | drag REF TO_REF | scroll REF up|down|left|right AMOUNT --by line|page
   scroll_to_element REF | dialog accept|dismiss [ANSWER] | navigate URL
+  tab N | tab open URL | tab close N
   wait_for text TEXT | visible|enabled REF-OR-NAME | gone REF | url GLOB
 
 What has no short form is JSON, in a file or on stdin: hold, sequence, a drag with via, a
@@ -312,7 +314,8 @@ fn shown(
     beside: Option<(&str, &Frame)>,
 ) -> Result<Option<change::Shown>> {
     let Some(change) = &receipt.change else { return Ok(None) };
-    let showing = Showing { out, diff: None, within: Some(change.looked), beside };
+    let whole = receipt.page.as_ref().is_some_and(|page| page.has_navigated);
+    let showing = Showing { out, diff: None, whole, within: Some(change.looked), beside };
     let (before, after) = (change.before.as_ref(), change.after.as_ref());
     show(&change.report, before.as_ref(), after.as_ref(), showing).map(Some)
 }
@@ -377,6 +380,10 @@ fn page_in_words(receipt: &Receipt) -> Vec<String> {
         lines.push("In the page:".to_owned());
         lines.extend(changes.iter().map(|line| format!("  {line}")));
     }
+    if page.tabs.len() > 1 {
+        lines.push("Tabs:".to_owned());
+        lines.extend(page.tabs.iter().map(tab_in_words));
+    }
     let Some(elements) = &page.elements else { return lines };
     let count = elements.list.len();
     lines.push(format!(
@@ -389,6 +396,12 @@ fn page_in_words(receipt: &Receipt) -> Vec<String> {
         lines.push(format!("  … and {} more, all of them in the JSON", count - MOST_ELEMENTS));
     }
     lines
+}
+
+/// `* 2 "Title" url`, the star at the current one.
+fn tab_in_words(tab: &Tab) -> String {
+    let mark = if tab.is_current { '*' } else { ' ' };
+    format!("  {mark} {} \"{}\" {}", tab.number, Shown(&tab.title), Shown(&tab.url))
 }
 
 fn sent_in_words(name: &str, receipt: &Receipt) -> String {
@@ -460,6 +473,9 @@ mod tests {
                 json!({"action": "wait_for", "condition": "gone", "image": "a.png"}),
             ),
             ("sequence", json!({"action": "sequence"})),
+            ("tab|2", json!({"action": "tab", "tab": 2})),
+            ("tab|open|http://a/", json!({"action": "tab", "url": "http://a/"})),
+            ("tab|close|2", json!({"action": "tab", "tab": 2, "close": true})),
         ] {
             let args = parse(words).unwrap();
             let action = short::action_name(&args.words[0]).unwrap();
@@ -475,7 +491,7 @@ mod tests {
                 "clik|1|2",
                 "'clik' is no action: use observe, click, right_click, double_click, \
                           hover, drag, scroll, scroll_to_element, key, hotkey, select_all, \
-                          type_text, hold, sequence, wait, wait_for, dialog, navigate",
+                          type_text, hold, sequence, wait, wait_for, dialog, navigate, tab",
             ),
             (
                 "./click",

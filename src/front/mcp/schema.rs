@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use crate::act::limits::{
     ANY_CONDITIONS, CLICK_COUNT, DELAY_MS, DELAY_MS_DEFAULT, DRAG_MS, DRAG_MS_DEFAULT, DRAG_STEPS,
     DRAG_STEPS_DEFAULT, HOLD_ACTIONS, HOLD_KEYS, HOLD_MS, SCROLL_AMOUNT, SCROLL_DETENTS,
-    SEQUENCE_STEPS, STEP_WAIT_MS, TEXT_CHARACTERS, TIMEOUT_MS, TIMEOUT_MS_DEFAULT, VIA_POINTS,
-    WAIT_SECONDS, WAIT_SECONDS_DEFAULT,
+    SEQUENCE_STEPS, STEP_WAIT_MS, TAB_NUMBER, TEXT_CHARACTERS, TIMEOUT_MS, TIMEOUT_MS_DEFAULT,
+    VIA_POINTS, WAIT_SECONDS, WAIT_SECONDS_DEFAULT,
 };
 use crate::front::wire::act::{SCROLL_AMOUNT_DEFAULT, SOUGHT_CHARACTERS};
 use crate::geometry::MAX_EDGE;
@@ -177,6 +177,21 @@ pub(super) fn arguments(tool: &str, on: On) -> Option<Value> {
         "navigate" if on == On::Page => none
             .needs("url", json!({
                 "type": "string", "pattern": "^https?://[^ ]+$", "maxLength": 4096,
+            }))
+            .screenshot()
+            .object(),
+        "tab" if on == On::Page => none
+            .may("tab", json!({
+                "type": "integer", "minimum": TAB_NUMBER.start(), "maximum": TAB_NUMBER.end(),
+                "description": "Which tab to go to, by its number in tabs",
+            }))
+            .may("url", json!({
+                "type": "string", "pattern": "^https?://[^ ]+$", "maxLength": 4096,
+                "description": "Instead of tab: opened in a new tab",
+            }))
+            .may("close", json!({
+                "type": "boolean", "default": false,
+                "description": "true: closes the tab instead of going there",
             }))
             .screenshot()
             .object(),
@@ -799,6 +814,10 @@ mod tests {
                 schema["properties"]["delta_x"]["minimum"] = json!(1);
             }
             "hold" => schema["properties"]["duration_ms"]["minimum"] = json!(10_000),
+            "tab" => {
+                remove(&mut schema, &["url"]);
+                schema["required"] = json!(["tab"]);
+            }
             _ => {}
         }
         Some(schema)
@@ -810,7 +829,7 @@ mod tests {
         match given {
             Given::Screen => true,
             Given::Point => has_ref && !["wait_for", "scroll_to_element"].contains(&tool),
-            Given::Element => has_ref || ["dialog", "navigate"].contains(&tool),
+            Given::Element => has_ref || ["dialog", "navigate", "tab"].contains(&tool),
         }
     }
 
@@ -930,6 +949,16 @@ mod tests {
                 json!({"url": "javascript:alert(1)"}),
                 "url must be an address that begins with https:// or http://, without blanks",
             ),
+            (
+                "tab",
+                json!({"tab": 1, "url": "http://a/"}),
+                "tab and url exclude each other: give one",
+            ),
+            (
+                "tab",
+                json!({"url": "http://a/", "close": true}),
+                "close goes with tab, the number of the tab to close, not with url",
+            ),
         ] {
             let refusal = is_taken(tool, &arguments).unwrap_err();
             let told = refusal.message().replace("wait_for needs", "a condition needs");
@@ -948,7 +977,7 @@ mod tests {
             };
             let mut known = all_fields(tool);
             let sends_input =
-                !["observe", "wait", "wait_for", "dialog", "navigate"].contains(&tool);
+                !["observe", "wait", "wait_for", "dialog", "navigate", "tab"].contains(&tool);
             known.retain(|field| match *field {
                 // The tool's name says it.
                 "action" => false,

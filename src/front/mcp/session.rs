@@ -245,8 +245,12 @@ impl Session<'_> {
             ));
         };
         let folder = receipt.after.and_then(|id| self.folder(id.to_string()));
-        let showing =
-            Showing { out: folder.as_deref(), within: Some(change.looked), ..Showing::default() };
+        let showing = Showing {
+            out: folder.as_deref(),
+            whole: receipt.page.as_ref().is_some_and(|page| page.has_navigated),
+            within: Some(change.looked),
+            ..Showing::default()
+        };
         let frames = (change.before.as_ref(), change.after.as_ref());
         let (shown, pictures) = self.shown(&change.report, frames, showing, request.screenshot)?;
         let image = self.image(self.keep_page(receipt, folder.as_deref(), request.screenshot)?);

@@ -30,7 +30,7 @@ enum Kind {
     Acts,
 }
 
-const TOOLS: [About; 20] = [
+const TOOLS: [About; 21] = [
     About {
         name: "observe",
         title: "Look at the screen",
@@ -153,6 +153,14 @@ const TOOLS: [About; 20] = [
         kind: Kind::Acts,
     },
     About {
+        name: "tab",
+        title: "Go to, open or close a tab",
+        description: "Goes to the tab of a number, opens an address in a new tab and goes there, or \
+            closes a tab. A tab a page opens is told and not gone to by itself. Gives the page that \
+            is there then.",
+        kind: Kind::Acts,
+    },
+    About {
         name: "diff",
         title: "Compare two observations",
         description: "What differs between two observations of this session, in numbered areas.",
@@ -191,10 +199,10 @@ pub(super) fn instructions(on: On) -> String {
 }
 
 /// The tools that are offered: in a read-only session those that send no input, and on a page the
-/// click that then follows links.
+/// click that then follows links, and the tabs that are there.
 pub(super) fn offered(is_read_only: bool, on: On) -> Vec<Tool> {
     let sends_none = |about: &About| matches!(about.kind, Kind::Looks | Kind::Knows);
-    let follows = |about: &About| on == On::Page && about.name == "click";
+    let follows = |about: &About| on == On::Page && ["click", "tab"].contains(&about.name);
     let tools = TOOLS.iter().filter(|about| has_schema(about.name, on));
     tools
         .filter(|about| !is_read_only || sends_none(about) || follows(about))
@@ -237,11 +245,16 @@ fn output(tool: &str) -> Value {
 const FOLLOWS: &str = "Follows a link over http or https, named by ref, without clicking it. This \
     session is read-only: nothing else can be clicked.";
 
+/// What a tab is in a session that is read-only.
+const GOES: &str =
+    "Goes to the tab of a number. This session is read-only: none is opened or closed.";
+
 impl About {
     fn tool(&self, on: On, is_read_only: bool) -> Tool {
         let object = |schema: Value| Arc::new(schema.as_object().cloned().unwrap_or_default());
         let (description, kind) = match (self.name, is_read_only) {
             ("click", true) => (FOLLOWS, Kind::Travels),
+            ("tab", true) => (GOES, Kind::Travels),
             _ => (self.description, self.kind),
         };
         Tool::new(self.name, description, object(input(self.name, on)))

@@ -8,14 +8,14 @@ use serde_json::{Map, Value, json};
 
 use crate::act::limits::{
     CLICK_COUNT, DELAY_MS, DELAY_MS_DEFAULT, DRAG_MS, DRAG_MS_DEFAULT, DRAG_STEPS,
-    DRAG_STEPS_DEFAULT, HOLD_MS, SCROLL_AMOUNT, SCROLL_DETENTS, STEP_WAIT_MS, TIMEOUT_MS,
-    TIMEOUT_MS_DEFAULT, WAIT_SECONDS, WAIT_SECONDS_DEFAULT,
+    DRAG_STEPS_DEFAULT, HOLD_MS, SCROLL_AMOUNT, SCROLL_DETENTS, STEP_WAIT_MS, TAB_NUMBER,
+    TIMEOUT_MS, TIMEOUT_MS_DEFAULT, WAIT_SECONDS, WAIT_SECONDS_DEFAULT,
 };
 use crate::act::{
     Action, Address, Awaited, Button, Deed, Direction, Drag, Element, ElementAction, ElementRef,
     Elements, Glob, HeldAfter, Hold, ImagePoint, Key, Modifiers, ObservationId, PageReport, Path,
     Receipt, Refusal, RefusalKind, Request, ScrollUnit, SequenceReport, Sought, Status, Step,
-    StepReport, Text, WaitFor, Which, quoted, within,
+    StepReport, Tab, TabDeed, Text, WaitFor, Which, quoted, within,
 };
 
 use super::WaitPaths;
@@ -29,7 +29,7 @@ use crate::wait::{Condition, Outcome};
 pub(crate) use super::strict::{MAX_BYTES, too_long};
 
 /// The names of all actions that are carried out.
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 19] = [
     "observe",
     "click",
     "right_click",
@@ -48,6 +48,7 @@ const NAMES: [&str; 18] = [
     "wait_for",
     "dialog",
     "navigate",
+    "tab",
 ];
 
 /// The names of all actions that are carried out.
@@ -99,6 +100,7 @@ fn fields_of(action: &str) -> Option<&'static [&'static str]> {
         "scroll_to_element" => &["ref"],
         "dialog" => &["accept", "text"],
         "navigate" => &["url"],
+        "tab" => &["tab", "url", "close"],
         "wait" => &["seconds"],
         "wait_for" => &WAIT_FIELDS,
         _ => return None,
@@ -217,10 +219,28 @@ fn action(fields: &Fields, images: Images<'_>) -> Result<Action, Refusal> {
             Action::Dialog { accept: fields.flag("accept", true)?, text: text.transpose()? }
         }
         "navigate" => Action::Navigate { url: Address::new(fields.string("url")?)? },
+        "tab" => Action::Tab(tab_deed(fields)?),
         "wait" => Action::Wait { duration: fields.seconds()? },
         "wait_for" => Action::WaitFor(wait_for(fields, images)?),
         name => return Err(no_such_action(name)),
     })
+}
+
+/// A tab by its number, or a new one by its address.
+fn tab_deed(fields: &Fields) -> Result<TabDeed, Refusal> {
+    let is_close = fields.flag("close", false)?;
+    match (fields.optional("tab").is_some(), fields.optional("url").is_some()) {
+        (true, true) => Err(Refusal::bad_value("tab and url exclude each other: give one")),
+        (false, true) if is_close => Err(Refusal::bad_value(
+            "close goes with tab, the number of the tab to close, not with url",
+        )),
+        (false, true) => Ok(TabDeed::Open(Address::new(fields.string("url")?)?)),
+        (false, false) => Err(fields.missing("tab")),
+        (true, false) => {
+            let number = fields.whole("tab", &TAB_NUMBER, 1)?;
+            Ok(if is_close { TabDeed::Close(number) } else { TabDeed::Go(number) })
+        }
+    }
 }
 
 /// Fields that name a place or a pace, and so do not go with `ref`.
@@ -906,7 +926,13 @@ fn page_row(page: &PageReport, receipt: &Receipt, image: Option<&Image>) -> Valu
         "changes": page.changes,
         "navigated": page.has_navigated,
         "dialog": page.dialog,
+        "tab": page.tabs.iter().find(|tab| tab.is_current).map(|tab| tab.number),
+        "tabs": (page.tabs.len() > 1).then(|| page.tabs.iter().map(tab_row).collect::<Vec<_>>()),
     })
+}
+
+fn tab_row(tab: &Tab) -> Value {
+    json!({"tab": tab.number, "url": tab.url, "title": tab.title})
 }
 
 /// What the site refused, or what the outcome is not known for.
@@ -1036,6 +1062,9 @@ fn described(action: &Action) -> Value {
         Action::Wait { duration } => json!({"seconds": duration.as_secs_f64()}),
         Action::Element(asked) => described_deed(asked),
         Action::Navigate { url } => json!({"url": url.as_str()}),
+        Action::Tab(TabDeed::Open(url)) => json!({"url": url.as_str()}),
+        Action::Tab(TabDeed::Go(number)) => json!({"tab": number}),
+        Action::Tab(TabDeed::Close(number)) => json!({"tab": number, "close": true}),
         Action::Dialog { accept, text } => {
             json!({"accept": accept, "text_length": text.as_ref().map(Text::length)})
         }
@@ -1242,7 +1271,7 @@ mod tests {
                 UnknownAction,
                 "there is no action 'shell': use observe, click, right_click, double_click, hover, \
                  drag, scroll, scroll_to_element, key, hotkey, select_all, type_text, hold, \
-                 sequence, wait, wait_for, dialog, navigate",
+                 sequence, wait, wait_for, dialog, navigate, tab",
             ),
             (r#"{"action":"dialog"}"#, MissingField, "dialog needs accept"),
             (r#"{"action":"scroll_to_element"}"#, MissingField, "scroll_to_element needs ref"),

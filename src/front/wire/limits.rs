@@ -318,6 +318,19 @@ fn rows() -> Vec<Row> {
             )],
         ),
         with(
+            json!({"action": "tab", "tab": 1}),
+            vec![
+                (
+                    "tab",
+                    (
+                        vec![json!(1), json!(1_000_000)],
+                        vec![json!(0), json!(1_000_001), json!(-1), json!(1.5), json!("1")],
+                    ),
+                ),
+                ("close", flags()),
+            ],
+        ),
+        with(
             json!({"action": "wait_for", "condition": "text", "text": "a"}),
             vec![
                 ("text", (vec![text(1), text(500)], vec![text(0), text(501), json!(1)])),

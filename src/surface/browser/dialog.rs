@@ -16,19 +16,30 @@ pub struct Dialog {
     pub text: String,
     /// What a prompt suggests.
     pub suggestion: String,
+    /// The number of the tab it is of, where that is not the one that is driven.
+    pub tab: Option<u32>,
+    /// The session of that tab.
+    pub(super) session: Option<String>,
 }
 
 impl Dialog {
-    pub(super) fn from_news(params: &Value) -> Self {
+    pub(super) fn from_news(params: &Value, session: Option<&str>, tab: Option<u32>) -> Self {
         let text = |name: &str| -> String {
             params[name].as_str().unwrap_or_default().chars().take(MAX_TEXT).collect()
         };
-        Self { kind: text("type"), text: text("message"), suggestion: text("defaultPrompt") }
+        Self {
+            kind: text("type"),
+            text: text("message"),
+            suggestion: text("defaultPrompt"),
+            tab,
+            session: session.map(str::to_owned),
+        }
     }
 
-    /// `alert "Saved"`.
+    /// `alert "Saved"`, of another tab than the current one `alert "Saved" in tab 2`.
     pub(super) fn in_words(&self) -> String {
-        format!("{} \"{}\"", Shown(&self.kind), Shown(&self.text))
+        let words = format!("{} \"{}\"", Shown(&self.kind), Shown(&self.text));
+        self.tab.map_or(words.clone(), |tab| format!("{words} in tab {tab}"))
     }
 
     /// `a dialog is open: alert "Saved"; accept or dismiss it first`.

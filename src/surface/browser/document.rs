@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::act::{Document, Element, ElementRef, Elements, Refusal, RefusalKind, Sought, Which};
+use crate::act::{
+    Document, Element, ElementRef, Elements, Refusal, RefusalKind, Sought, Tab, TabDeed, Which,
+};
 use crate::error::Result;
 use crate::geometry::Point;
 
@@ -151,6 +153,18 @@ impl Document for Page {
         }
     }
 
+    fn tab(&mut self, deed: &TabDeed) -> Result<Option<Refusal>> {
+        self.do_with_tab(deed)
+    }
+
+    fn tabs(&mut self) -> Vec<Tab> {
+        self.tab_rows()
+    }
+
+    fn lost_tab(&mut self) -> Option<String> {
+        self.why_lost()
+    }
+
     fn dialog(&mut self) -> Option<String> {
         Self::dialog(self).map(|dialog| dialog.in_words())
     }
@@ -176,7 +190,7 @@ impl Document for Page {
     }
 
     fn news(&mut self) -> Vec<String> {
-        self.link.catch_up();
+        self.await_names();
         self.link.take_told()
     }
 

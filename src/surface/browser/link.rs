@@ -6,7 +6,7 @@
 use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
@@ -18,7 +18,9 @@ use crate::clock::{Cancel, Clock};
 use crate::error::{Error, Result, Shown};
 
 use super::dialog::Dialog;
+use super::greeter::{Greeter, Welcome};
 use super::news::News;
+use super::tabs::Tabs;
 
 /// The longest message that is read: a screenshot of the most pixels a frame may have.
 const MAX_MESSAGE_BYTES: usize = 1 << 30;
@@ -55,7 +57,7 @@ impl Stop {
 
 /// A browser, or one page of it, on the other end of a pipe or a socket.
 pub(super) struct Link {
-    writer: Box<dyn Write + Send>,
+    writer: Writer,
     messages: Receiver<Incoming>,
     clock: Clock,
     cancel: Cancel,
@@ -66,11 +68,26 @@ pub(super) struct Link {
     session: Option<String>,
     last_id: u64,
     gone: Option<String>,
-    dialog: Option<Dialog>,
-    /// Pages that were told of, before one is attached to.
-    pages: Vec<String>,
+    /// Those that are open, of whichever tab: one may stop the scripts of others too.
+    dialogs: Vec<Dialog>,
+    tabs: Tabs,
     cast: Cast,
     news: News,
+}
+
+/// Written by whoever calls, and by the thread that reads.
+pub(super) type Writer = Arc<Mutex<Box<dyn Write + Send>>>;
+
+/// Writes one message, ended by a zero byte.
+pub(super) fn write_message(
+    writer: &Mutex<Box<dyn Write + Send>>,
+    message: &Value,
+) -> std::io::Result<()> {
+    let text = format!("{message}\0");
+    // The lock guards no data that could be half changed, only whose turn it is.
+    let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
+    writer.write_all(text.as_bytes())?;
+    writer.flush()
 }
 
 /// What the reading thread brings.
@@ -92,23 +109,33 @@ impl Link {
     pub(super) fn over_pipes(
         to: impl Write + Send + 'static,
         from: impl Read + Send + 'static,
+        welcome: Welcome,
         clock: &Clock,
     ) -> Result<Self> {
         let (told, messages) = channel();
-        spawn(move || drop(told.send(Incoming::Ended(read_pipe(from, &told)))))?;
-        Ok(Self::new(Box::new(to), messages, clock))
+        let writer: Writer = Arc::new(Mutex::new(Box::new(to)));
+        let told = Teller { told, greeter: greeter(&writer, welcome, false) };
+        spawn(move || read_to_end(told, |told| read_pipe(from, told)))?;
+        Ok(Self::new(writer, messages, clock))
     }
 
     /// Over a web socket at `address`, `ws://host:port/devtools/…`.
-    pub(super) fn over_socket(address: &str, patience: Duration, clock: &Clock) -> Result<Self> {
+    pub(super) fn over_socket(
+        address: &str,
+        patience: Duration,
+        welcome: Welcome,
+        clock: &Clock,
+    ) -> Result<Self> {
         let (stream, mut socket) = connect(address, patience)?;
         let writer = SocketWriter(WebSocket::from_raw_socket(stream, Role::Client, None));
         let (told, messages) = channel();
-        spawn(move || drop(told.send(Incoming::Ended(read_socket(&mut socket, &told)))))?;
-        Ok(Self::new(Box::new(writer), messages, clock))
+        let writer: Writer = Arc::new(Mutex::new(Box::new(writer)));
+        let told = Teller { told, greeter: greeter(&writer, welcome, true) };
+        spawn(move || read_to_end(told, |told| read_socket(&mut socket, told)))?;
+        Ok(Self::new(writer, messages, clock))
     }
 
-    fn new(writer: Box<dyn Write + Send>, messages: Receiver<Incoming>, clock: &Clock) -> Self {
+    fn new(writer: Writer, messages: Receiver<Incoming>, clock: &Clock) -> Self {
         Self {
             writer,
             messages,
@@ -118,8 +145,8 @@ impl Link {
             session: None,
             last_id: 0,
             gone: None,
-            dialog: None,
-            pages: Vec::new(),
+            dialogs: Vec::new(),
+            tabs: Tabs::default(),
             cast: Cast::default(),
             news: News::default(),
         }
@@ -135,23 +162,72 @@ impl Link {
         self.is_cancellable = is_cancellable;
     }
 
-    /// From now on every call goes to this page.
-    pub(super) fn speak_to(&mut self, session: String) {
+    /// From now on every call goes to this page, the tab of this id.
+    pub(super) fn speak_to(&mut self, session: String, id: &str) {
         self.session = Some(session);
+        self.cast = Cast::default();
+        self.news.follow(id);
+        self.tabs.follow(id);
+        for dialog in &mut self.dialogs {
+            dialog.tab = self.tabs.number_of(dialog.session.as_deref());
+            dialog.tab.take_if(|number| self.tabs.is_current(*number));
+        }
     }
 
-    /// The first page that is there or comes before `give_up`, by its target id.
-    pub(super) fn first_page(&mut self, give_up: Duration) -> Result<String, Stop> {
+    /// The first page that is there or comes before `give_up`, by its target id. `is_own` where all
+    /// tabs are those of the browser started here: then each is attached to before it runs.
+    pub(super) fn first_page(&mut self, is_own: bool, give_up: Duration) -> Result<String, Stop> {
         self.call("Target.setDiscoverTargets", &json!({"discover": true}), give_up)?;
+        if is_own {
+            let all = json!({
+                "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true,
+                "filter": [{"type": "page"}],
+            });
+            self.call("Target.setAutoAttach", &all, give_up)?;
+        }
         loop {
-            if let Some(page) = self.pages.first() {
-                return Ok(page.clone());
+            match self.tabs.first() {
+                Some((id, session)) if session.is_some() || !is_own => return Ok(id),
+                _ => {}
             }
             match self.receive(give_up)? {
                 Some(message) => self.take_news(&message),
                 None => return Err(Stop::Late),
             }
         }
+    }
+
+    /// The session of a tab, attached to where it is not yet.
+    pub(super) fn attach_to(&mut self, id: &str, give_up: Duration) -> Result<String, Stop> {
+        self.catch_up();
+        // One that was just made is attached to by the browser itself, at once.
+        let patience = give_up.min(self.clock.now() + OWN_ATTACH);
+        while self.tabs.session_of(id).is_none() {
+            match self.receive(patience)? {
+                Some(message) => self.take_news(&message),
+                None => break,
+            }
+        }
+        if let Some(session) = self.tabs.session_of(id) {
+            return Ok(session);
+        }
+        let wanted = json!({"targetId": id, "flatten": true});
+        let attached = self.call_beside_dialog("Target.attachToTarget", &wanted, give_up)?;
+        let none = || Stop::Refused("the page gives no session".to_owned());
+        attached["sessionId"].as_str().map(str::to_owned).ok_or_else(none)
+    }
+
+    pub(super) const fn tabs(&self) -> &Tabs {
+        &self.tabs
+    }
+
+    pub(super) const fn tabs_mut(&mut self) -> &mut Tabs {
+        &mut self.tabs
+    }
+
+    /// Whether the browser itself is gone.
+    pub(super) const fn has_ended(&self) -> bool {
+        self.gone.is_some()
     }
 
     /// Asks the page for something. Ends at once when a dialog is or gets open.
@@ -162,7 +238,7 @@ impl Link {
         give_up: Duration,
     ) -> Result<Value, Stop> {
         self.catch_up();
-        if let Some(dialog) = &self.dialog {
+        if let Some(dialog) = self.dialogs.first() {
             return Err(Stop::Dialog(dialog.clone()));
         }
         if self.gone.is_none() && self.clock.now() >= give_up {
@@ -173,7 +249,7 @@ impl Link {
             if let Some(answer) = self.next_answer(id, give_up)? {
                 return answer;
             }
-            if let Some(dialog) = &self.dialog {
+            if let Some(dialog) = self.dialogs.first() {
                 return Err(Stop::Dialog(dialog.clone()));
             }
         }
@@ -187,6 +263,22 @@ impl Link {
         give_up: Duration,
     ) -> Result<Value, Stop> {
         let id = self.request(method, params)?;
+        self.await_answer(id, give_up)
+    }
+
+    /// Answers a dialog, in the tab it is of.
+    pub(super) fn answer_dialog(
+        &mut self,
+        dialog: &Dialog,
+        answer: &Value,
+        give_up: Duration,
+    ) -> Result<(), Stop> {
+        let session = dialog.session.as_deref();
+        let id = self.request_of(session, "Page.handleJavaScriptDialog", answer)?;
+        self.await_answer(id, give_up).map(drop)
+    }
+
+    fn await_answer(&mut self, id: u64, give_up: Duration) -> Result<Value, Stop> {
         loop {
             if let Some(answer) = self.next_answer(id, give_up)? {
                 return answer;
@@ -202,7 +294,12 @@ impl Link {
     ) -> Result<Option<Result<Value, Stop>>, Stop> {
         let Some(message) = self.receive(give_up)? else { return Err(Stop::Late) };
         if message["id"] != id {
+            let was_lost = self.tabs.lost().is_some();
             self.take_news(&message);
+            // One that is lost while it is asked gives no answer.
+            if !was_lost && let Some(error) = self.gone() {
+                return Err(Stop::Gone(error));
+            }
             return Ok(None);
         }
         Ok(Some(match message["error"]["message"].as_str() {
@@ -213,16 +310,32 @@ impl Link {
 
     /// Sends a request and waits for nothing.
     fn request(&mut self, method: &str, params: &Value) -> Result<u64, Stop> {
+        // What is about the browser is asked of the browser: it outlives its tabs.
+        if ["Target.", "Browser."].iter().any(|of_browser| method.starts_with(of_browser)) {
+            return self.request_of(None, method, params);
+        }
+        if let Some(error) = self.gone() {
+            return Err(Stop::Gone(error));
+        }
+        let session = self.session.clone();
+        self.request_of(session.as_deref(), method, params)
+    }
+
+    fn request_of(
+        &mut self,
+        session: Option<&str>,
+        method: &str,
+        params: &Value,
+    ) -> Result<u64, Stop> {
         if let Some(why) = &self.gone {
             return Err(Stop::Gone(Error::surface(why.clone())));
         }
         self.last_id += 1;
         let mut request = json!({"id": self.last_id, "method": method, "params": params});
-        if let Some(session) = &self.session {
+        if let Some(session) = session {
             request["sessionId"] = json!(session);
         }
-        let text = format!("{request}\0");
-        match self.writer.write_all(text.as_bytes()).and_then(|()| self.writer.flush()) {
+        match write_message(&self.writer, &request) {
             Ok(()) => Ok(self.last_id),
             Err(_) => Err(Stop::Gone(self.end(GONE))),
         }
@@ -277,28 +390,30 @@ impl Link {
             (Some(session), Some(named)) => session == named,
             _ => true,
         };
+        let session = message["sessionId"].as_str();
+        if let Some(method) = message["method"].as_str() {
+            self.tabs.take(method, params, session);
+        }
         match message["method"].as_str() {
-            Some("Page.javascriptDialogOpening") if is_ours => {
-                self.dialog = Some(Dialog::from_news(params));
+            Some("Page.javascriptDialogOpening") => {
+                let number = self.tabs.number_of(session).filter(|_| !is_ours);
+                self.dialogs.push(Dialog::from_news(params, session, number));
             }
-            Some("Page.javascriptDialogClosed") if is_ours => self.dialog = None,
+            Some("Page.javascriptDialogClosed") => self.forget_dialogs(session),
+            Some("Target.detachedFromTarget") => {
+                self.forget_dialogs(params["sessionId"].as_str());
+            }
             Some("Page.screencastFrame") if is_ours => self.take_cast(params),
-            Some("Inspector.targetCrashed") if is_ours => drop(self.end(CRASHED)),
-            Some("Inspector.detached") if is_ours => drop(self.end(CLOSED)),
-            Some("Target.detachedFromTarget")
-                if params["sessionId"].as_str() == self.session.as_deref() =>
-            {
-                drop(self.end(CLOSED));
-            }
-            Some("Target.targetCreated") => {
-                self.take_target(&params["targetInfo"]);
-                self.news.take("Target.targetCreated", params);
-            }
-            Some(method) if is_ours || method.starts_with("Target.") => {
-                self.news.take(method, params);
-            }
+            // A socket of a page's own ends with the page.
+            Some("Inspector.targetCrashed") if self.session.is_none() => drop(self.end(CRASHED)),
+            Some("Inspector.detached") if self.session.is_none() => drop(self.end(CLOSED)),
+            Some(method) if is_ours => self.news.take(method, params),
             _ => {}
         }
+    }
+
+    fn forget_dialogs(&mut self, session: Option<&str>) {
+        self.dialogs.retain(|dialog| dialog.session.as_deref() != session);
     }
 
     /// The page's own frame: where that goes the page goes.
@@ -324,24 +439,14 @@ impl Link {
     /// Whether another tab has come in front since this was last asked.
     pub(super) fn take_behind(&mut self) -> bool {
         self.catch_up();
-        self.news.take_behind()
+        self.tabs.take_behind()
     }
 
     /// What happened since this was last asked, in lines.
     pub(super) fn take_told(&mut self) -> Vec<String> {
-        self.news.take_told()
-    }
-
-    fn take_target(&mut self, target: &Value) {
-        // Not the browser's own.
-        let url = target["url"].as_str().unwrap_or_default();
-        let is_own = ["devtools:", "chrome-extension:"].iter().any(|own| url.starts_with(own));
-        if target["type"] == "page"
-            && !is_own
-            && let Some(id) = target["targetId"].as_str()
-        {
-            self.pages.push(id.to_owned());
-        }
+        let mut lines = self.news.take_told();
+        lines.append(&mut self.tabs.take_told());
+        lines
     }
 
     /// A screenshot makes the page send its picture too: one that looks like the last is no news.
@@ -358,23 +463,25 @@ impl Link {
     }
 
     /// The dialog that is open.
-    pub(super) const fn dialog(&self) -> Option<&Dialog> {
-        self.dialog.as_ref()
+    pub(super) fn dialog(&self) -> Option<&Dialog> {
+        self.dialogs.first()
     }
 
     /// Takes the dialog that is open, to handle it: the next one may follow at once.
-    pub(super) const fn take_dialog(&mut self) -> Option<Dialog> {
-        self.dialog.take()
+    pub(super) fn take_dialog(&mut self) -> Option<Dialog> {
+        (!self.dialogs.is_empty()).then(|| self.dialogs.remove(0))
     }
 
     /// The dialog is still there.
     pub(super) fn put_dialog_back(&mut self, dialog: Dialog) {
-        self.dialog.get_or_insert(dialog);
+        if self.dialogs.is_empty() {
+            self.dialogs.push(dialog);
+        }
     }
 
     /// Why the page is gone, if it is.
     pub(super) fn gone(&self) -> Option<Error> {
-        self.gone.clone().map(Error::surface)
+        self.gone.clone().or_else(|| self.tabs.lost()).map(Error::surface)
     }
 
     /// Waits until something was drawn; `false` when the time is up first, or a dialog is open.
@@ -399,6 +506,9 @@ impl Link {
     }
 }
 
+/// How long a tab that was just made is waited for to be attached to by itself.
+const OWN_ATTACH: Duration = Duration::from_millis(500);
+
 const GONE: &str = "the browser has ended: it was closed, killed or has crashed; open it again";
 const CLOSED: &str = "the page was closed; open it again";
 const CRASHED: &str = "the page has crashed; open it again";
@@ -408,8 +518,25 @@ fn spawn(read: impl FnOnce() + Send + 'static) -> Result<()> {
     thread.map(drop).map_err(|error| Error::surface("no thread to read").with_source(error))
 }
 
+/// Where what was read goes.
+struct Teller {
+    told: Sender<Incoming>,
+    greeter: Greeter,
+}
+
+fn greeter(writer: &Writer, welcome: Welcome, attaches: bool) -> Greeter {
+    let writer: Weak<_> = Arc::downgrade(writer);
+    Greeter::new(writer, welcome, attaches)
+}
+
+fn read_to_end(mut told: Teller, read: impl FnOnce(&mut Teller) -> String) {
+    let why = read(&mut told);
+    // Nobody may be there any more to be told.
+    drop(told.told.send(Incoming::Ended(why)));
+}
+
 /// Reads until the end; says why it ended. Messages that are no JSON end it too.
-fn read_pipe(from: impl Read, told: &Sender<Incoming>) -> String {
+fn read_pipe(from: impl Read, told: &mut Teller) -> String {
     let mut reader = BufReader::with_capacity(1 << 16, from);
     let mut bytes = Vec::new();
     loop {
@@ -425,13 +552,14 @@ fn read_pipe(from: impl Read, told: &Sender<Incoming>) -> String {
     }
 }
 
-fn pass_on(bytes: &[u8], told: &Sender<Incoming>) -> Result<(), String> {
-    let message = serde_json::from_slice(bytes)
+fn pass_on(bytes: &[u8], told: &mut Teller) -> Result<(), String> {
+    let message: Value = serde_json::from_slice(bytes)
         .map_err(|_| "the browser sent what is no JSON: it cannot be spoken to".to_owned())?;
-    told.send(Incoming::Message(message)).map_err(|_| GONE.to_owned())
+    told.greeter.greet(&message);
+    told.told.send(Incoming::Message(message)).map_err(|_| GONE.to_owned())
 }
 
-fn read_socket(socket: &mut WebSocket<Shared>, told: &Sender<Incoming>) -> String {
+fn read_socket(socket: &mut WebSocket<Shared>, told: &mut Teller) -> String {
     loop {
         match socket.read() {
             Ok(Message::Text(text)) => {

@@ -42,12 +42,15 @@ mod click;
 mod dialog;
 mod document;
 mod elements;
+mod go_to_tab;
+mod greeter;
 mod input;
 mod keys;
 mod link;
 mod news;
 mod picture;
 mod process;
+mod tabs;
 mod world;
 
 pub use crate::act::{Element, Elements};
@@ -134,6 +137,16 @@ impl BrowserOptions {
         self
     }
 
+    /// The size and scale of every tab, as the browser takes them.
+    fn metrics(&self) -> Value {
+        json!({
+            "width": self.viewport.width(),
+            "height": self.viewport.height(),
+            "deviceScaleFactor": self.scale,
+            "mobile": false,
+        })
+    }
+
     /// The size of a frame.
     fn frame_size(&self) -> Result<Size> {
         if !(0.5..=4.0).contains(&self.scale) {
@@ -150,6 +163,12 @@ impl BrowserOptions {
             ))),
         }
     }
+}
+
+/// What every tab tells once it is asked to: dialogs, crashes, errors of its scripts.
+fn listening() -> greeter::Welcome {
+    let methods = ["Inspector.enable", "Page.enable", "Runtime.enable", "Log.enable"];
+    methods.map(|method| (method, json!({}))).to_vec()
 }
 
 /// One page, and the browser it is in when that was started here.
@@ -182,11 +201,13 @@ impl Page {
     pub fn open(url: &str, options: &BrowserOptions, clock: &Clock) -> Result<Self> {
         let size = options.frame_size()?;
         let (process, pipes) = Process::start(options, clock)?;
-        let link = Link::over_pipes(pipes.to, pipes.from, clock)?;
+        let mut welcome = listening();
+        welcome.push(("Emulation.setDeviceMetricsOverride", options.metrics()));
+        let link = Link::over_pipes(pipes.to, pipes.from, welcome, clock)?;
         let geometry = Geometry { size, scale: options.scale, origin: (0, 0) };
         let mut page = Self::new(link, Some(process), geometry, clock);
         page.find_page().map_err(|stop| stop.into_error("the browser does not come up"))?;
-        page.fix_size(options.viewport, options.scale)?;
+        page.fix_size(&options.metrics())?;
         page.listen_to_news()?;
         page.navigate(url)?;
         Ok(page)
@@ -199,11 +220,11 @@ impl Page {
     /// # Errors
     /// When nobody listens there, or there is no page.
     pub fn attach(address: &str, clock: &Clock) -> Result<Self> {
-        let link = Link::over_socket(address, ASK_PATIENCE, clock)?;
+        let link = Link::over_socket(address, ASK_PATIENCE, listening(), clock)?;
         let geometry = Geometry { size: Size::ONE, scale: 1.0, origin: (0, 0) };
         let mut page = Self::new(link, None, geometry, clock);
         let found = match address.contains("/devtools/page/") {
-            true => page.listen(),
+            true => page.listen().and_then(|()| page.follow_own_frame()),
             false => page.find_page(),
         };
         found.map_err(|stop| stop.into_error("the browser has no page to attach to"))?;
@@ -232,34 +253,32 @@ impl Page {
 
     fn find_page(&mut self) -> Result<(), Stop> {
         let give_up = self.clock.now() + OPEN_PATIENCE;
-        let id = self.link.first_page(give_up)?;
-        let wanted = json!({"targetId": id, "flatten": true});
-        let attached = self.link.call("Target.attachToTarget", &wanted, give_up)?;
-        let session = attached["sessionId"].as_str();
-        let none = || Stop::Refused("the page gives no session".to_owned());
-        self.link.speak_to(session.ok_or_else(none)?.to_owned());
-        self.listen()
+        let id = self.link.first_page(self.process.is_some(), give_up)?;
+        let session = self.link.attach_to(&id, give_up)?;
+        self.link.speak_to(session, &id);
+        self.listen()?;
+        self.link.tabs_mut().forget_untold();
+        Ok(())
     }
 
     /// From now on dialogs and crashes are told.
     fn listen(&mut self) -> Result<(), Stop> {
         let give_up = self.clock.now() + OPEN_PATIENCE;
         self.link.call("Inspector.enable", &json!({}), give_up)?;
-        self.link.call("Page.enable", &json!({}), give_up)?;
+        self.link.call("Page.enable", &json!({}), give_up).map(drop)
+    }
+
+    /// On a socket that is the page's own the page itself says which it is.
+    fn follow_own_frame(&mut self) -> Result<(), Stop> {
+        let give_up = self.clock.now() + OPEN_PATIENCE;
         let tree = self.link.call("Page.getFrameTree", &json!({}), give_up)?;
         let frame = tree["frameTree"]["frame"]["id"].as_str().unwrap_or_default();
         self.link.follow_frame(frame);
         Ok(())
     }
 
-    fn fix_size(&mut self, viewport: Size, scale: f32) -> Result<()> {
-        let metrics = json!({
-            "width": viewport.width(),
-            "height": viewport.height(),
-            "deviceScaleFactor": scale,
-            "mobile": false,
-        });
-        self.ask("Emulation.setDeviceMetricsOverride", &metrics)
+    fn fix_size(&mut self, metrics: &Value) -> Result<()> {
+        self.ask("Emulation.setDeviceMetricsOverride", metrics)
             .map(drop)
             .map_err(|stop| stop.into_error("the page does not take a size"))
     }
@@ -351,8 +370,7 @@ impl Page {
             answer["promptText"] = json!(text);
         }
         let give_up = self.clock.now() + ASK_PATIENCE;
-        let handle = "Page.handleJavaScriptDialog";
-        if let Err(stop) = self.link.call_beside_dialog(handle, &answer, give_up) {
+        if let Err(stop) = self.link.answer_dialog(&dialog, &answer, give_up) {
             self.link.put_dialog_back(dialog);
             return Err(stop.into_error("the dialog is not handled"));
         }

@@ -1,4 +1,4 @@
-//! What a browser tells unasked: where the page goes, tabs, downloads, errors of its scripts.
+//! What a browser tells unasked: where the page goes, downloads, errors of its scripts.
 
 use std::collections::HashMap;
 
@@ -19,10 +19,6 @@ pub(super) struct News {
     frame: String,
     is_leaving: bool,
     has_arrived: bool,
-    /// Whether another tab has come in front of the page.
-    is_behind: bool,
-    /// Other tabs by their id, and their address.
-    tabs: HashMap<String, String>,
     /// Downloads by their id, and their file name.
     downloads: HashMap<String, String>,
 }
@@ -31,7 +27,7 @@ impl News {
     /// The page's own frame, which is also the name of its tab.
     pub(super) fn follow(&mut self, frame: &str) {
         frame.clone_into(&mut self.frame);
-        self.lines.clear();
+        (self.is_leaving, self.has_arrived) = (false, false);
     }
 
     pub(super) const fn is_leaving(&self) -> bool {
@@ -44,11 +40,6 @@ impl News {
 
     pub(super) const fn forget_arrival(&mut self) {
         self.has_arrived = false;
-    }
-
-    /// Whether another tab has come in front since this was last asked.
-    pub(super) const fn take_behind(&mut self) -> bool {
-        std::mem::replace(&mut self.is_behind, false)
     }
 
     /// The lines, which are told once.
@@ -81,10 +72,6 @@ impl News {
                 self.is_leaving = false;
                 self.has_arrived = true;
             }
-            "Target.targetCreated" | "Target.targetInfoChanged" => {
-                self.take_tab(&params["targetInfo"]);
-            }
-            "Target.targetDestroyed" => self.lose_tab(&params["targetId"]),
             "Page.downloadWillBegin" | "Browser.downloadWillBegin" => self.begin_download(params),
             "Page.downloadProgress" | "Browser.downloadProgress" => self.follow_download(params),
             _ => self.take_error(method, params),
@@ -118,35 +105,6 @@ impl News {
     fn tell_error(&mut self, words: Option<&str>) {
         let line = short(words.unwrap_or_default().lines().next().unwrap_or_default());
         self.tell(format!("! console error: {line}"));
-    }
-
-    fn take_tab(&mut self, target: &Value) {
-        let (Some(id), Some(url)) = (target["targetId"].as_str(), target["url"].as_str()) else {
-            return;
-        };
-        if id == self.frame || target["type"] != "page" {
-            return;
-        }
-        let known = self.tabs.get(id);
-        self.is_behind |= known.is_none();
-        let is_there = !url.is_empty() && url != "about:blank";
-        match known.map(String::is_empty) {
-            // A tab is told once its address is known.
-            Some(true) | None if is_there => {
-                self.tabs.insert(id.to_owned(), url.to_owned());
-                self.tell(format!("+ tab {}", short(url)));
-            }
-            None => drop(self.tabs.insert(id.to_owned(), String::new())),
-            _ => {}
-        }
-    }
-
-    fn lose_tab(&mut self, id: &Value) {
-        if let Some(url) = id.as_str().and_then(|id| self.tabs.remove(id))
-            && !url.is_empty()
-        {
-            self.tell(format!("- tab {}", short(&url)));
-        }
     }
 
     fn begin_download(&mut self, params: &Value) {
@@ -200,7 +158,7 @@ fn value_in_words(value: &Value) -> String {
     }
 }
 
-fn short(text: &str) -> String {
+pub(super) fn short(text: &str) -> String {
     match text.char_indices().nth(MAX_TEXT) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
@@ -216,7 +174,6 @@ mod tests {
     fn events_become_lines_and_are_told_once() {
         let mut news = News::default();
         news.follow("F");
-        let target = |id: &str, url: &str| json!({"targetInfo": {"targetId": id, "type": "page", "url": url}});
         let long = "x".repeat(300);
         for (method, params) in [
             (
@@ -235,11 +192,6 @@ mod tests {
                 "Log.entryAdded",
                 json!({"entry": {"level": "error", "text": "404", "url": "http://a/b"}}),
             ),
-            ("Target.targetCreated", target("F", "http://own/")),
-            ("Target.targetCreated", target("T", "")),
-            ("Target.targetInfoChanged", target("T", "http://a/new")),
-            ("Target.targetInfoChanged", target("T", "http://a/newer")),
-            ("Target.targetDestroyed", json!({"targetId": "T"})),
             (
                 "Browser.downloadWillBegin",
                 json!({"guid": "g", "suggestedFilename": "a.pdf", "url": "http://a/a.pdf"}),
@@ -255,13 +207,11 @@ mod tests {
         }
         let told = news.take_told();
         assert_eq!(
-            told[..8],
+            told[..6],
             [
                 "! console error: Error: no",
                 "! console error: bad 3",
                 "! console error: 404 http://a/b",
-                "+ tab http://a/new",
-                "- tab http://a/new",
                 "+ download \"a.pdf\" from http://a/a.pdf",
                 "~ download \"a.pdf\" was not kept",
                 &format!("! console error: {}…", "x".repeat(200)),

@@ -398,7 +398,7 @@ fn what_a_click_led_to_is_told() {
             "<button onclick=\"console.error('bad',3);nosuch()\">B</button>",
             &["! console error: bad 3", "! console error: ReferenceError: nosuch is not defined"],
         ),
-        ("a tab", "<a href=/next target=_blank>B</a>", &["+ tab http://"]),
+        ("a tab", "<a href=/next target=_blank>B</a>", &["+ tab 2 \"Next\" http://"]),
         (
             "a download",
             "<a href=/next download=report.html>B</a>",

@@ -148,6 +148,70 @@ fn tools_take_references_where_there_is_a_page() {
 
 #[test]
 #[ignore = "needs chromium"]
+fn an_agent_goes_to_the_tab_a_link_opened_and_back() {
+    if let Err(error) = browser::find() {
+        return println!("skipped: {error}");
+    }
+    let server = Server::start(&[
+        ("/", "<title>First</title><a href=/next target=_blank>Away</a>"),
+        ("/next", "<title>Next</title><button>Do</button>"),
+    ]);
+    let mut agent = Agent::open(&["--browser", &server.url("/")]);
+    assert_eq!(
+        (&agent.last["page"]["tab"], &agent.last["page"]["tabs"]),
+        (&json!(1), &Value::Null)
+    );
+    let told = agent.on("click", "Away", json!({}));
+    let line = format!("+ tab 2 \"Next\" {}", server.url("/next"));
+    assert_eq!(told.json["page"]["changes"], json!([line]), "{}", told.text);
+    let told = agent.call("tab", json!({"tab": 2}));
+    let rows = json!([
+        {"tab": 1, "url": server.url("/"), "title": "First"},
+        {"tab": 2, "url": server.url("/next"), "title": "Next"},
+    ]);
+    let page = &told.json["page"];
+    assert_eq!((&page["tab"], &page["tabs"], &page["title"]), (&json!(2), &rows, &json!("Next")));
+    assert_eq!(told.images, [(1280, 800)]);
+    assert!(told.text.contains("* 2 \"Next\""), "{}", told.text);
+    assert_eq!(agent.on("click", "Do", json!({})).json["status"], "delivered");
+    for (arguments, kind) in [
+        (json!({"tab": 7}), "unknown_tab"),
+        (json!({"tab": 7, "close": true}), "unknown_tab"),
+        (json!({"url": "javascript:alert(1)"}), "bad_value"),
+        (json!({}), "missing_field"),
+    ] {
+        let told = agent.call("tab", arguments.clone());
+        assert!(told.is_error && told.json["refusal"]["kind"] == kind, "{arguments} {}", told.text);
+    }
+    let told = agent.call("tab", json!({"tab": 2, "close": true}));
+    let page = &told.json["page"];
+    assert_eq!(
+        (&page["tab"], &page["tabs"], &page["title"]),
+        (&json!(1), &Value::Null, &json!("First"))
+    );
+}
+
+/// What a session that only looks may do with tabs: go to them.
+#[test]
+#[ignore = "needs chromium"]
+fn a_read_only_session_goes_to_tabs_and_opens_and_closes_none() {
+    if let Err(error) = browser::find() {
+        return println!("skipped: {error}");
+    }
+    let server = Server::start(&[("/", "<title>First</title>")]);
+    let mut agent = Agent::open(&["--read-only", "--browser", &server.url("/")]);
+    for (arguments, kind) in [
+        (json!({"tab": 1}), Value::Null),
+        (json!({"url": server.url("/")}), json!("read_only")),
+        (json!({"tab": 1, "close": true}), json!("read_only")),
+    ] {
+        let told = agent.call("tab", arguments.clone());
+        assert_eq!(told.json["refusal"]["kind"], kind, "{arguments} {}", told.text);
+    }
+}
+
+#[test]
+#[ignore = "needs chromium"]
 fn the_command_gives_the_row_and_its_pictures() {
     if let Err(error) = browser::find() {
         return println!("skipped: {error}");
@@ -179,6 +243,10 @@ fn the_command_gives_the_row_and_its_pictures() {
     assert!(told["page"]["error"].as_str().unwrap().contains("is disabled"), "{told}");
     let (code, told) = run(&["click", "1:b", "--read-only"]);
     assert_eq!((code, &told["refusal"]["kind"]), (Some(1), &json!("read_only")), "{told}");
+    let (code, told) = run(&["tab", "open", &server.url("/")]);
+    assert_eq!((code, &told["page"]["tab"]), (Some(0), &json!(2)), "{told}");
+    let (code, told) = run(&["tab", "close", "1"]);
+    assert_eq!((code, &told["refusal"]["kind"]), (Some(1), &json!("not_ready")), "{told}");
     let (code, told) = run(&["wait_for", "text", "Go"]);
     assert_eq!((code, &told["wait"]["outcome"]), (Some(0), &json!("met")), "{told}");
 }

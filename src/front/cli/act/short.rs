@@ -62,6 +62,8 @@ enum Words {
     Condition,
     /// `accept` or `dismiss`, and an answer.
     Dialog,
+    /// A tab's number, `open` and an address, or `close` and a number.
+    Tab,
 }
 
 fn words_of(action: &str) -> Words {
@@ -75,6 +77,7 @@ fn words_of(action: &str) -> Words {
         "navigate" => Words::Strings(&["url"]),
         "scroll_to_element" => Words::Strings(&["ref"]),
         "dialog" => Words::Dialog,
+        "tab" => Words::Tab,
         "type_text" => Words::Text,
         "key" => Words::Key,
         "hotkey" => Words::Keys,
@@ -123,6 +126,7 @@ pub(super) fn object(
         }
         Words::Condition => put_condition(words, &mut object)?,
         Words::Dialog => put_dialog(words, &mut object)?,
+        Words::Tab => put_tab(words, &mut object)?,
     }
     Ok(object)
 }
@@ -165,6 +169,17 @@ fn put_dialog(words: &[String], object: &mut Map<String, Value>) -> Result<(), S
     };
     object.insert("accept".to_owned(), accept.into());
     put_each("dialog", &words[1..], &["text"], |word| word.into(), object)
+}
+
+fn put_tab(words: &[String], object: &mut Map<String, Value>) -> Result<(), String> {
+    match words.first().map(String::as_str) {
+        Some("open") => put_each("tab open", &words[1..], &["url"], |word| word.into(), object),
+        Some("close") => {
+            object.insert("close".to_owned(), true.into());
+            put_each("tab close", &words[1..], &["tab"], number, object)
+        }
+        _ => put_each("tab", words, &["tab"], number, object),
+    }
 }
 
 impl FieldArgs {
