@@ -36,6 +36,7 @@ pub struct ExecutorOptions {
     grace: Duration,
     patience: Duration,
     checks_target: bool,
+    count_after: u64,
 }
 
 impl Default for ExecutorOptions {
@@ -47,6 +48,7 @@ impl Default for ExecutorOptions {
             grace: Duration::from_secs(10),
             patience: Duration::ZERO,
             checks_target: true,
+            count_after: 0,
         }
     }
 }
@@ -105,6 +107,14 @@ impl ExecutorOptions {
         self.checks_target = checks;
         self
     }
+
+    /// The number after which observations are counted, so that those of several executors have
+    /// none in common. Default 0: the first is `obs-1`.
+    #[must_use]
+    pub const fn count_after(mut self, number: u64) -> Self {
+        self.count_after = number;
+        self
+    }
 }
 
 /// How often it is asked whether what somebody else holds has come up.
@@ -161,9 +171,9 @@ impl<'s> Executor<'s> {
             clock,
             cancel: Cancel::never(),
             access: Access::new(options.policy.clone()),
+            last_id: ObservationId::new(options.count_after),
             options,
             current: None,
-            last_id: ObservationId::new(0),
             pointer: None,
             unseen: None,
         }

@@ -21,6 +21,8 @@ mod actions;
 mod tabs;
 #[cfg(feature = "mcp")]
 mod agent;
+#[cfg(feature = "mcp")]
+mod sessions;
 
 /// How the profile folders of browsers begin.
 const PREFIX: &str = "seechange-browser-";
@@ -94,6 +96,17 @@ fn answer(stream: TcpStream, pages: &HashMap<String, String>, posts: &Mutex<Vec<
     let mut stream = stream;
     // Nobody may be there any more to read it.
     drop(stream.write_all(answer.as_bytes()));
+}
+
+/// Waits until there is nothing left, and fails with what is: a process that is killed while it
+/// waits for the disk ends once that has answered.
+fn none_left<T: std::fmt::Debug + PartialEq>(left: impl Fn() -> Vec<T>) {
+    let clock = Clock::system();
+    let give_up = clock.now() + Duration::from_secs(5);
+    while !left().is_empty() && clock.now() < give_up {
+        clock.sleep(Duration::from_millis(20));
+    }
+    assert_eq!(left(), []);
 }
 
 /// A page of this HTML in a browser of its own; `None`, with the reason printed, without one.

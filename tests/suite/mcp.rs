@@ -75,6 +75,23 @@ fn tools_say_what_they_take_and_what_they_may_do() {
 }
 
 #[test]
+fn a_screen_has_no_sessions_beside_its_own() {
+    let mut client = demo();
+    for (tool, arguments, schema, kind) in [
+        ("open_session", json!({"url": "http://localhost/"}), "seechange.session/1", "unsupported"),
+        ("close_session", json!({"session_id": "x"}), "seechange.session/1", "unsupported"),
+        ("observe", json!({"session_id": "x"}), "seechange.act/1", "unknown_field"),
+    ] {
+        let told = client.call(tool, arguments);
+        assert_eq!(
+            (&told.json["schema"], &told.json["refusal"]["kind"]),
+            (&json!(schema), &json!(kind))
+        );
+        assert!(told.is_error && told.json["status"] == "refused", "{}", told.text);
+    }
+}
+
+#[test]
 fn every_tool_answers_with_words_pictures_and_json() {
     let mut client = demo();
     let mut id = 0;

@@ -58,6 +58,9 @@ pub(in crate::front) struct PageArgs {
     /// Of browser:URL, with a window on the display. Default: headless.
     #[arg(long)]
     headed: bool,
+    /// The number after which references are counted.
+    #[arg(skip)]
+    count_after: u32,
 }
 
 impl PageArgs {
@@ -75,13 +78,33 @@ impl PageArgs {
         }
     }
 
+    /// These options for another page; what is not given stays. A window on the display is never
+    /// added.
+    #[cfg(feature = "mcp")]
+    pub(in crate::front) fn narrowed(&self, own: PageChoice, count_after: u32) -> Self {
+        let PageChoice { viewport, scale, is_headless } = own;
+        Self {
+            viewport: viewport.or_else(|| self.viewport.clone()),
+            scale: scale.or(self.scale),
+            headed: self.headed && !is_headless,
+            count_after,
+        }
+    }
+
+    /// Whether there is a window on the display.
+    #[cfg(feature = "mcp")]
+    pub(in crate::front) const fn is_headed(&self) -> bool {
+        self.headed
+    }
+
     /// The options of the browser.
     ///
     /// # Errors
     /// When the size is none.
     #[cfg(feature = "browser")]
     pub(super) fn options(&self) -> Result<crate::surface::browser::BrowserOptions> {
-        let mut options = crate::surface::browser::BrowserOptions::new().headed(self.headed);
+        let mut options = crate::surface::browser::BrowserOptions::new();
+        options = options.headed(self.headed).count_after(self.count_after);
         if let Some(scale) = self.scale {
             options = options.scale(scale);
         }
@@ -90,6 +113,17 @@ impl PageArgs {
         }
         Ok(options)
     }
+}
+
+/// What one page is opened with otherwise than the first.
+#[cfg(feature = "mcp")]
+#[derive(Debug, Default)]
+pub(in crate::front) struct PageChoice {
+    /// `1280x800`, in CSS pixels.
+    pub(in crate::front) viewport: Option<String>,
+    /// Device pixels for one CSS pixel.
+    pub(in crate::front) scale: Option<f32>,
+    pub(in crate::front) is_headless: bool,
 }
 
 /// `1280x800`.

@@ -2,7 +2,7 @@
 
 mod accept;
 pub(in crate::front) mod act;
-mod args;
+pub(in crate::front) mod args;
 mod bench;
 mod capture;
 mod compare;

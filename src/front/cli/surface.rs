@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use super::args::PageArgs;
 use crate::act::Surface;
-use crate::clock::Clock;
+use crate::clock::{Cancel, Clock};
 use crate::error::{Error, Result};
 use crate::surface::replay::{FrameIds, Recording};
 use crate::wait::Source;
@@ -59,13 +59,22 @@ impl SurfaceName {
         self.open_with(FrameIds::EachLook)
     }
 
+    /// Opens the surface; a page that takes its time is given up when `cancel` is thrown.
+    #[cfg(feature = "mcp")]
+    pub(in crate::front) fn open_unless(&self, cancel: &Cancel) -> Result<Opened> {
+        match self {
+            Self::Browser(address, page) => open_browser(address, page, cancel),
+            _ => self.open(),
+        }
+    }
+
     /// Opens the surface; a recording hands out frames with these ids.
     pub(super) fn open_with(&self, ids: FrameIds) -> Result<Opened> {
         match self {
             Self::X11 => open_x11(None),
             Self::X11Window(window) => open_x11(Some(window.as_str())),
             Self::Screen | Self::ScreenMonitor(_) | Self::ScreenWindow(_) => open_screen(self),
-            Self::Browser(address, page) => open_browser(address, page),
+            Self::Browser(address, page) => open_browser(address, page, &Cancel::never()),
             Self::Demo => open_demo(Clock::simulated()),
             Self::DemoLive => open_demo(Clock::system()),
             Self::Replay(folder) => open_replay(folder, ids),
@@ -133,18 +142,18 @@ fn open_screen(_: &SurfaceName) -> Result<Opened> {
 }
 
 #[cfg(feature = "browser")]
-fn open_browser(address: &str, options: &PageArgs) -> Result<Opened> {
+fn open_browser(address: &str, options: &PageArgs, cancel: &Cancel) -> Result<Opened> {
     use crate::surface::browser::Page;
     let clock = Clock::system();
     let page = match address.starts_with("ws://") || address.starts_with("wss://") {
         true => Page::attach(address, &clock)?,
-        false => Page::open(address, &options.options()?, &clock)?,
+        false => Page::open_unless(address, &options.options()?, &clock, cancel)?,
     };
     Ok(Opened { clock, surface: Kind::Driven(Box::new(page)) })
 }
 
 #[cfg(not(feature = "browser"))]
-fn open_browser(_: &str, _: &PageArgs) -> Result<Opened> {
+fn open_browser(_: &str, _: &PageArgs, _: &Cancel) -> Result<Opened> {
     Err(Error::surface("this build has no browser: build it with --features browser"))
 }
 

@@ -1,17 +1,19 @@
 //! `seechange mcp`: the executor and the waits as tools of the Model Context Protocol, on stdin and
 //! stdout.
 //!
-//! The surface lives on a thread of its own, where one call after the other is carried out
-//! ([`session`]); only what speaks the protocol is async ([`server`], [`stdio`]). stdout carries
-//! the protocol and nothing else.
+//! Each session's surface lives on a thread of its own, where one call after the other is carried
+//! out ([`session`]); a server of a page may have several ([`sessions`]). Only what speaks the
+//! protocol is async ([`server`], [`stdio`]). stdout carries the protocol and nothing else.
 
 mod answer;
 mod gate;
 mod images;
+mod opening;
 mod running;
 mod schema;
 mod server;
 mod session;
+mod sessions;
 mod stdio;
 mod tools;
 
@@ -29,6 +31,7 @@ use super::cli::surface::SurfaceName;
 use running::Running;
 use schema::On;
 use server::Server;
+use sessions::Sessions;
 use stdio::Stdio;
 
 /// What a server is started with.
@@ -56,6 +59,14 @@ impl Options {
             _ => On::Screen,
         }
     }
+
+    /// The address of the page that is opened.
+    fn address(&self) -> Option<String> {
+        match &self.surface {
+            SurfaceName::Browser(address, _) => Some(address.clone()),
+            _ => None,
+        }
+    }
 }
 
 /// Serves one client until it ends stdin, reads no more, or `ended` is thrown. Whatever runs then
@@ -65,8 +76,8 @@ impl Options {
 /// When the surface cannot be opened.
 pub(crate) fn serve(options: Options, ended: &Cancel) -> Result<()> {
     let running = Running::new();
-    let (jobs, worker) = session::start(options.clone())?;
-    let server = Server::new(options, jobs, running.clone());
+    let sessions = Sessions::start(options.clone(), running.clone())?;
+    let server = Server::new(options, sessions.clone(), running.clone());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
@@ -80,12 +91,12 @@ pub(crate) fn serve(options: Options, ended: &Cancel) -> Result<()> {
             Err(error) => drop(error),
         }
     });
-    // What still runs is let go of by its own thread: the process must not end before.
+    // What still runs is let go of by threads of their own: the process must not end before.
     running.end();
     drop(runtime);
-    worker.join().map_err(|_| Error::surface("the session ended in a panic"))?;
+    let ended = sessions.end();
     written.wait();
-    Ok(())
+    ended
 }
 
 /// Ends the session as the end of stdin would when `ended` is thrown.

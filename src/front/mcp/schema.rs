@@ -422,6 +422,58 @@ fn region() -> Value {
     place.needs("width", edge.clone()).needs("height", edge).object()
 }
 
+/// The name of a session.
+pub(super) fn session(description: &str) -> Value {
+    json!({"type": "string", "description": description})
+}
+
+/// The arguments of `open_session`.
+pub(super) fn opening() -> Value {
+    Fields::none()
+        .needs("url", json!({"type": "string", "pattern": "^https?://[^ ]+$", "maxLength": 4096}))
+        .may(
+            "viewport",
+            json!({
+                "type": "string", "pattern": super::opening::VIEWPORT,
+                "description": "In CSS pixels, such as 1280x800. Default: as the first",
+            }),
+        )
+        .may(
+            "scale",
+            json!({
+                "type": "number", "minimum": 0.5, "maximum": 4,
+                "description": "Device pixels for one CSS pixel. Default: as the first",
+            }),
+        )
+        .may(
+            "headed",
+            json!({
+                "type": "boolean",
+                "description": "false: without a window on the display. Default: as the first",
+            }),
+        )
+        .may(
+            "read_only",
+            json!({
+                "type": "boolean", "description": "true: it follows links and sends no input",
+            }),
+        )
+        .object()
+}
+
+/// The arguments of `close_session`.
+pub(super) fn closing() -> Value {
+    Fields::none().needs("session_id", session("As open_session gave it")).object()
+}
+
+/// The result of `open_session` and `close_session`: `seechange.session/1`.
+pub(super) fn session_told() -> Value {
+    object(&[
+        ("schema", json!({"const": "seechange.session/1"})),
+        ("status", json!({"enum": ["opened", "closed", "refused"]})),
+    ])
+}
+
 /// The arguments of `diff`.
 pub(super) fn diff() -> Value {
     Fields::none()

@@ -1,7 +1,7 @@
 //! What the protocol asks for, handed to the session and back.
 
 use std::path::Path;
-use std::sync::mpsc::{SyncSender, TrySendError};
+use std::sync::mpsc::TrySendError;
 use std::time::Duration;
 
 use rmcp::ServerHandler;
@@ -22,44 +22,97 @@ use crate::front::cli::surface::SurfaceName;
 
 use super::Options;
 use super::answer::Told;
-use super::running::Running;
+use super::running::{Call, Running};
+use super::schema::On;
 use super::session::Job;
+use super::sessions::{Not, Sessions, take_name};
 use super::tools;
+
+/// The number of calls that are in none.
+const NO_SESSION: u32 = 0;
 
 /// How often a client that asked for progress hears of it.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// The tools of one session.
+/// The tools of all sessions.
 pub(super) struct Server {
     options: Options,
     tools: Vec<Tool>,
-    jobs: SyncSender<Job>,
+    sessions: Sessions,
     running: Running,
     clock: Clock,
 }
 
 impl Server {
-    pub(super) fn new(options: Options, jobs: SyncSender<Job>, running: Running) -> Self {
+    pub(super) fn new(options: Options, sessions: Sessions, running: Running) -> Self {
         let tools = tools::offered(options.is_read_only, options.on());
-        Self { options, tools, jobs, running, clock: Clock::system() }
+        Self { options, tools, sessions, running, clock: Clock::system() }
     }
 
     /// Waits for the answer, tells of progress, and passes a cancellation on.
     async fn carry_out(
         &self,
         tool: &'static str,
-        arguments: JsonObject,
+        mut arguments: JsonObject,
         context: &RequestContext<RoleServer>,
     ) -> Result<Told, ErrorData> {
-        let call = self.running.enter();
-        let mut progress = self.progress(tool, &arguments, context);
-        let (reply, mut told) = oneshot::channel();
+        let entered =
+            self.named(&mut arguments).and_then(|name| self.sessions.enter(name.as_deref()));
+        let (jobs, call) = match entered {
+            Ok(entered) => entered,
+            Err(not) => return Ok(not.told(tool)),
+        };
+        let progress = self.progress(tool, &arguments, context);
+        let (reply, told) = oneshot::channel();
         let job = Job { tool, arguments, cancel: call.cancel.clone(), reply };
-        match self.jobs.try_send(job) {
+        match jobs.try_send(job) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => return Ok(busy(tool)),
             Err(TrySendError::Disconnected(_)) => return Err(over()),
         }
+        // A session that is closed ends once nobody can give it jobs.
+        drop(jobs);
+        self.answered(&call, told, progress, context).await
+    }
+
+    /// The name of the session that is meant; a server of a screen knows no such argument.
+    fn named(&self, arguments: &mut JsonObject) -> Result<Option<String>, Not> {
+        match self.options.on() {
+            On::Page => take_name(arguments),
+            On::Screen => Ok(None),
+        }
+    }
+
+    /// Opens or closes a session, on a thread of its own, for either takes its time.
+    async fn settle(
+        &self,
+        tool: &'static str,
+        arguments: JsonObject,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Told, ErrorData> {
+        let call = self.running.enter(NO_SESSION);
+        let progress = self.progress(tool, &arguments, context);
+        let (reply, told) = oneshot::channel();
+        let (sessions, cancel) = (self.sessions.clone(), call.cancel.clone());
+        std::thread::spawn(move || {
+            let told = match tool {
+                "open_session" => sessions.open(&arguments, &cancel),
+                _ => sessions.close(&arguments),
+            };
+            // Where nobody waits any more nothing is to be told.
+            drop(reply.send(told));
+        });
+        self.answered(&call, told, progress, context).await
+    }
+
+    /// Waits for the answer.
+    async fn answered(
+        &self,
+        call: &Call,
+        mut told: oneshot::Receiver<Told>,
+        mut progress: Progress,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Told, ErrorData> {
         loop {
             tokio::select! {
                 told = &mut told => return told.map_err(|_| over()),
@@ -85,11 +138,16 @@ impl Server {
     }
 
     /// What `doctor` answers, asked on a thread of its own so that it also answers meanwhile.
-    async fn doctor(&self, arguments: &JsonObject) -> Result<Told, ErrorData> {
+    async fn doctor(&self, mut arguments: JsonObject) -> Result<Told, ErrorData> {
+        let name = match self.named(&mut arguments) {
+            Ok(name) => name,
+            Err(not) => return Ok(not.told("doctor")),
+        };
         if let Some(argument) = arguments.keys().next() {
             let message = format!(
-                "doctor has no argument {}: it takes no arguments",
-                crate::act::quoted(argument)
+                "doctor has no argument {}: it takes {}",
+                crate::act::quoted(argument),
+                if self.options.on() == On::Page { "session_id" } else { "no arguments" }
             );
             return Ok(not_examined(&message));
         }
@@ -99,7 +157,23 @@ impl Server {
             // Where nobody waits any more nothing is to be told.
             drop(reply.send(examined(&options)));
         });
-        told.await.map_err(|_| over())
+        let told = told.await.map_err(|_| over())?;
+        match self.options.on() {
+            On::Screen => Ok(told),
+            On::Page => Ok(self.with_sessions(told, name.as_deref()).await),
+        }
+    }
+
+    /// The same with the sessions there are.
+    async fn with_sessions(&self, mut told: Told, name: Option<&str>) -> Told {
+        match self.sessions.listed(name).await {
+            Ok((rows, words)) => {
+                told.json["sessions"] = rows.into();
+                told.text = format!("{}\n{words}", told.text);
+                told
+            }
+            Err(not) => not.told("doctor"),
+        }
     }
 }
 
@@ -135,7 +209,8 @@ impl ServerHandler for Server {
         };
         let arguments = request.arguments.unwrap_or_default();
         let told = match tool {
-            "doctor" => self.doctor(&arguments).await?,
+            "doctor" => self.doctor(arguments).await?,
+            "open_session" | "close_session" => self.settle(tool, arguments, &context).await?,
             _ => self.carry_out(tool, arguments, &context).await?,
         };
         Ok(CallToolResponse::from(CallToolResult::from(told)))

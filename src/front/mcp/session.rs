@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use serde_json::{Map, Value, json};
@@ -17,6 +18,7 @@ use crate::frame::{Frame, write_png};
 use crate::front::change::{Showing, Shown, show, show_inline};
 use crate::front::cli::act::{image_of, in_words};
 use crate::front::cli::output::remark;
+use crate::front::cli::surface::Opened;
 use crate::front::pictures::write_frames;
 use crate::front::wire::{self, act::Image};
 use crate::report::{ChangeReport, DiffOptions, Preset, compare};
@@ -28,6 +30,9 @@ use super::images::{Observations, place_matches};
 /// How many calls may wait for their turn.
 const QUEUE: usize = 32;
 
+/// No tool: a job that is answered once [`Seen`] is of now.
+pub(super) const LOOK: &str = "look";
+
 /// One call of a tool.
 pub(super) struct Job {
     /// The tool's name.
@@ -38,30 +43,62 @@ pub(super) struct Job {
     pub(super) reply: oneshot::Sender<Told>,
 }
 
-/// Opens the surface on a thread of its own; the thread ends when nobody can give it jobs any more.
+/// A surface that is open, on a thread that ends when nobody can give it jobs any more.
+pub(super) struct Worker {
+    pub(super) jobs: SyncSender<Job>,
+    pub(super) thread: JoinHandle<()>,
+    /// The name of its session; none of a surface that gives none.
+    pub(super) name: Option<String>,
+    pub(super) seen: Arc<Mutex<Seen>>,
+}
+
+/// What was seen last of a session.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    /// The page's address.
+    pub(super) url: Option<String>,
+    pub(super) is_alive: bool,
+    /// Why it cannot be looked at.
+    pub(super) trouble: Option<String>,
+}
+
+/// Opens the surface on a thread of its own, whose observations are counted after a number. What
+/// takes its time is given up when `cancel` is thrown.
 ///
 /// # Errors
 /// When the surface cannot be opened or takes no input.
-pub(super) fn start(options: Options) -> Result<(SyncSender<Job>, JoinHandle<()>)> {
+pub(super) fn start(options: Options, count_after: u32, cancel: &Cancel) -> Result<Worker> {
     let (sender, jobs) = sync_channel(QUEUE);
     let (opened, is_open) = sync_channel(1);
-    let worker = std::thread::spawn(move || {
-        if let Err(error) = work(&options, &jobs, &opened) {
+    let seen = Arc::<Mutex<Seen>>::default();
+    let (noted, cancel) = (seen.clone(), cancel.clone());
+    let thread = std::thread::spawn(move || {
+        let surface = options.surface.open_unless(&cancel);
+        let worked = surface
+            .and_then(|surface| work(&options, surface, count_after, &jobs, &opened, &noted));
+        if let Err(error) = worked {
             // Whoever waits for the surface to open waits for this.
             drop(opened.send(Err(error)));
         }
     });
     match is_open.recv() {
-        Ok(Ok(())) => Ok((sender, worker)),
+        Ok(Ok(name)) => Ok(Worker { jobs: sender, thread, name, seen }),
         Ok(Err(error)) => Err(error),
         Err(_) => Err(Error::surface("the session ended before it began")),
     }
 }
 
-fn work(options: &Options, jobs: &Receiver<Job>, opened: &SyncSender<Result<()>>) -> Result<()> {
-    let mut surface = options.surface.open()?;
+fn work(
+    options: &Options,
+    mut surface: Opened,
+    count_after: u32,
+    jobs: &Receiver<Job>,
+    opened: &SyncSender<Result<Option<String>>>,
+    seen: &Mutex<Seen>,
+) -> Result<()> {
     let clock = surface.clock.clone();
-    let executor_options = ExecutorOptions::new().max_edge(options.max_edge);
+    let executor_options =
+        ExecutorOptions::new().max_edge(options.max_edge).count_after(count_after.into());
     let mut session = Session {
         executor: Executor::new(surface.driven()?, clock, executor_options)
             .with_access(options.permission.access.clone()),
@@ -69,9 +106,18 @@ fn work(options: &Options, jobs: &Receiver<Job>, opened: &SyncSender<Result<()>>
         untold: Vec::new(),
         options,
     };
-    drop(opened.send(Ok(())));
+    session.note(seen);
+    let name = session.executor.surface().document().map(|page| page.session().to_owned());
+    drop(opened.send(Ok(name)));
     for job in jobs {
-        let told = session.answer(job.tool, job.arguments, &job.cancel);
+        let told = match job.tool {
+            // Whoever asked waits no more.
+            LOOK if job.reply.is_closed() => continue,
+            // What is seen now is noted below.
+            LOOK => Told::new(String::new(), Value::Null),
+            tool => session.answer(tool, job.arguments, &job.cancel),
+        };
+        session.note(seen);
         // A call that was cancelled is answered to nobody.
         drop(job.reply.send(told));
     }
@@ -88,6 +134,22 @@ struct Session<'s> {
 }
 
 impl Session<'_> {
+    /// Notes what is seen now, for whoever asks from elsewhere.
+    fn note(&mut self, seen: &Mutex<Seen>) {
+        let Some(address) = self.options.address() else { return };
+        let elements = self.executor.current().and_then(|current| current.elements.as_ref());
+        let url = elements.map(|elements| elements.url.clone());
+        let surface = self.executor.surface();
+        let trouble = surface.geometry().err().map(|error| error.to_string());
+        // A browser lives on when its tab is closed.
+        let mut goes_on = || surface.document()?.lost_tab();
+        let is_alive = trouble.is_none() || goes_on().is_some();
+        // A panic elsewhere leaves it as it was.
+        let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let url = url.or_else(|| seen.url.take()).unwrap_or(address);
+        *seen = Seen { url: Some(url), is_alive, trouble };
+    }
+
     fn answer(
         &mut self,
         tool: &'static str,
@@ -103,7 +165,7 @@ impl Session<'_> {
         self.executor.set_cancel(cancel.clone());
         let mut told = match tool {
             "diff" => self.diff(&arguments),
-            action => self.act(action, arguments),
+            action => self.act(action, arguments, cancel),
         };
         if let Some(observation) = self.executor.current() {
             self.kept.keep(observation);
@@ -135,7 +197,7 @@ impl Session<'_> {
         self.untold.push(line);
     }
 
-    fn act(&mut self, action: &str, arguments: Map<String, Value>) -> Told {
+    fn act(&mut self, action: &str, arguments: Map<String, Value>, cancel: &Cancel) -> Told {
         let request = match self.request(action, arguments) {
             Ok(request) => request,
             Err(refusal) => return self.refused(action, refusal),
@@ -144,6 +206,11 @@ impl Session<'_> {
         let pointer = self.pointer();
         let receipt = match self.executor.execute(&request) {
             Ok(receipt) => receipt,
+            // The look before the action was cut short: that is no trouble of the surface.
+            Err(_) if cancel.is_cancelled() => {
+                let message = "it was cancelled before the surface was seen; nothing was sent";
+                return self.refused(action, Refusal::new(RefusalKind::Cancelled, message));
+            }
             Err(error) => return self.trouble(action, &error),
         };
         let moved = self.pointer_moved(&receipt, chosen_from.as_ref(), pointer);
@@ -360,7 +427,7 @@ impl Session<'_> {
 }
 
 /// The answer to a `diff` that was not done.
-fn not_compared(kind: &str, message: &str) -> Told {
+pub(super) fn not_compared(kind: &str, message: &str) -> Told {
     let error = json!({"kind": kind, "message": message});
     let json = json!({"schema": "seechange.diff/1", "error": error});
     Told { is_error: true, ..Told::new(format!("refused diff: {message}"), json) }

@@ -162,6 +162,11 @@ impl Link {
         self.is_cancellable = is_cancellable;
     }
 
+    /// Whether what goes on now was cancelled.
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.is_cancellable && self.cancel.is_cancelled()
+    }
+
     /// From now on every call goes to this page, the tab of this id.
     pub(super) fn speak_to(&mut self, session: String, id: &str) {
         self.session = Some(session);
@@ -357,11 +362,7 @@ impl Link {
                 Ok(Incoming::Message(message)) => return Ok(Some(message)),
                 Ok(Incoming::Ended(why)) => return Err(Stop::Gone(self.end(&why))),
                 Err(RecvTimeoutError::Disconnected) => return Err(Stop::Gone(self.end(GONE))),
-                Err(RecvTimeoutError::Timeout)
-                    if self.is_cancellable && self.cancel.is_cancelled() =>
-                {
-                    return Ok(None);
-                }
+                Err(RecvTimeoutError::Timeout) if self.is_cancelled() => return Ok(None),
                 Err(RecvTimeoutError::Timeout) if left <= CANCEL_INTERVAL => return Ok(None),
                 Err(RecvTimeoutError::Timeout) => {}
             }

@@ -93,12 +93,13 @@ pub struct BrowserOptions {
     headed: bool,
     viewport: Size,
     scale: f32,
+    count_after: u32,
 }
 
 impl Default for BrowserOptions {
     fn default() -> Self {
         let viewport = Size::new(1280, 800).unwrap_or(Size::ONE);
-        Self { program: None, headed: false, viewport, scale: 1.0 }
+        Self { program: None, headed: false, viewport, scale: 1.0, count_after: 0 }
     }
 }
 
@@ -134,6 +135,14 @@ impl BrowserOptions {
     #[must_use]
     pub const fn scale(mut self, scale: f32) -> Self {
         self.scale = scale;
+        self
+    }
+
+    /// The number after which snapshots of the elements are counted, so that those of several pages
+    /// have no reference in common. Default 0: the first reference is `1:a`.
+    #[must_use]
+    pub const fn count_after(mut self, number: u32) -> Self {
+        self.count_after = number;
         self
     }
 
@@ -199,6 +208,20 @@ impl Page {
     /// # Errors
     /// When there is no browser, it does not come up within 20 s, or the page cannot be opened.
     pub fn open(url: &str, options: &BrowserOptions, clock: &Clock) -> Result<Self> {
+        Self::open_unless(url, options, clock, &Cancel::never())
+    }
+
+    /// As [`Self::open`], given up when `cancel` is thrown: then it ends in an error, or in a page
+    /// that is not there yet.
+    ///
+    /// # Errors
+    /// As [`Self::open`], and when it was given up.
+    pub fn open_unless(
+        url: &str,
+        options: &BrowserOptions,
+        clock: &Clock,
+        cancel: &Cancel,
+    ) -> Result<Self> {
         let size = options.frame_size()?;
         let (process, pipes) = Process::start(options, clock)?;
         let mut welcome = listening();
@@ -206,10 +229,14 @@ impl Page {
         let link = Link::over_pipes(pipes.to, pipes.from, welcome, clock)?;
         let geometry = Geometry { size, scale: options.scale, origin: (0, 0) };
         let mut page = Self::new(link, Some(process), geometry, clock);
+        page.snapshots = options.count_after;
+        page.link.heed(cancel);
+        page.link.set_cancellable(true);
         page.find_page().map_err(|stop| stop.into_error("the browser does not come up"))?;
         page.fix_size(&options.metrics())?;
         page.listen_to_news()?;
         page.navigate(url)?;
+        page.link.set_cancellable(false);
         Ok(page)
     }
 
@@ -304,7 +331,7 @@ impl Page {
         if let Some(error) = answer["errorText"].as_str() {
             return Err(Error::surface(format!("{}: {}", what(), error.to_lowercase())));
         }
-        while self.clock.now() < give_up {
+        while self.clock.now() < give_up && !self.link.is_cancelled() {
             match self.where_it_is() {
                 Ok(place) if place["ready"] != "loading" => return Ok(()),
                 Ok(_) | Err(Stop::Late | Stop::Refused(_)) => self.clock.sleep(LOAD_INTERVAL),

@@ -46,6 +46,10 @@ const LOCK: &str = "seechange.lock";
 const END_PATIENCE: Duration = Duration::from_secs(3);
 const END_INTERVAL: Duration = Duration::from_millis(5);
 
+/// How long what still writes into a profile folder may keep it from being removed.
+const REMOVE_PATIENCE: Duration = Duration::from_secs(1);
+const REMOVE_INTERVAL: Duration = Duration::from_millis(20);
+
 /// The system's Chromium or one of its kin, searched for in `PATH` by its usual names.
 ///
 /// # Errors
@@ -216,7 +220,17 @@ impl Profile {
     /// The shell has done it, unless it was killed.
     fn remove(&self) {
         // What is left is the next start's to remove, which finds it without a lock.
-        drop(fs::remove_dir_all(&self.folder));
+        remove_folder(&self.folder);
+    }
+}
+
+/// What processes that end still write into a folder as it is removed takes another try. Half
+/// removed, its lock file gone, no later start would know it.
+fn remove_folder(folder: &Path) {
+    let clock = Clock::system();
+    let give_up = clock.now() + REMOVE_PATIENCE;
+    while fs::remove_dir_all(folder).is_err() && folder.exists() && clock.now() < give_up {
+        clock.sleep(REMOVE_INTERVAL);
     }
 }
 
@@ -233,7 +247,7 @@ fn remove_orphans() {
         let Ok(lock) = File::open(folder.join(LOCK)) else { continue };
         match lock.try_lock() {
             // Somebody else may be removing it as well.
-            Ok(()) => drop(fs::remove_dir_all(&folder)),
+            Ok(()) => remove_folder(&folder),
             Err(TryLockError::WouldBlock | TryLockError::Error(_)) => {}
         }
     }

@@ -273,7 +273,7 @@ fn two_hundred_actions_take_no_more_memory_at_their_end() {
     println!("KiB at each: {sizes:?}");
 }
 
-fn resident_kib(pid: u32) -> u64 {
+pub(super) fn resident_kib(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()

@@ -64,7 +64,13 @@ impl PolicyArgs {
     pub(in crate::front) fn open(&self) -> Result<Permission> {
         let base = self.narrow(Policy::allow_all())?;
         let Some(path) = &self.policy else {
-            return Ok(Permission { access: Access::new(base), watch: None });
+            let access = Access::new(base);
+            return Ok(Permission {
+                access,
+                watch: None,
+                #[cfg(feature = "mcp")]
+                args: self.clone(),
+            });
         };
         let bytes = read(path)?;
         let access = Access::new(self.narrow(parsed(path, &bytes)?)?);
@@ -74,7 +80,12 @@ impl PolicyArgs {
             last: Some(bytes),
             access: access.clone(),
         };
-        Ok(Permission { access, watch: Some(Watch::over(watched)) })
+        Ok(Permission {
+            access,
+            watch: Some(Watch::over(watched)),
+            #[cfg(feature = "mcp")]
+            args: self.clone(),
+        })
     }
 }
 
@@ -82,9 +93,21 @@ impl PolicyArgs {
 pub(in crate::front) struct Permission {
     pub(in crate::front) access: Access,
     watch: Option<Watch>,
+    /// What it was opened from.
+    #[cfg(feature = "mcp")]
+    args: PolicyArgs,
 }
 
 impl Permission {
+    /// The same for a session that is read-only, with a watch of its own.
+    ///
+    /// # Errors
+    /// When the file is no policy any more.
+    #[cfg(feature = "mcp")]
+    pub(in crate::front) fn read_only(&self) -> Result<Self> {
+        PolicyArgs { read_only: true, ..self.args.clone() }.open()
+    }
+
     /// Reads the file again.
     pub(in crate::front) fn refresh(&self) {
         if let Some(watch) = &self.watch {
