@@ -101,14 +101,6 @@ impl Policy {
         self
     }
 
-    /// The same policy of a session that is not read-only.
-    #[must_use]
-    #[cfg(feature = "mcp")]
-    pub(crate) fn with_input(mut self) -> Self {
-        self.read_only = false;
-        self
-    }
-
     /// The same policy without the action of a name.
     #[must_use]
     pub fn deny(mut self, action: impl Into<String>) -> Self {

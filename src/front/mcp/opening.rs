@@ -41,28 +41,27 @@ impl Opening {
         };
         let url = url.as_str().ok_or_else(|| wrong("url", "a string", url))?;
         let url = Address::new(url).map_err(refused)?;
-        let read_only = flag(arguments, "read_only")?;
-        if server.is_read_only && read_only == Some(false) {
-            let message = "this server is read-only and opens read-only sessions alone";
-            return Err(Not("read_only", message.to_owned()));
-        }
         let opening = Self {
             viewport: viewport(arguments)?,
             scale: scale(arguments)?,
             headed: flag(arguments, "headed")?,
-            is_read_only: server.is_read_only || read_only == Some(true),
+            is_read_only: flag(arguments, "read_only")?.unwrap_or(false),
             url,
         };
         opening.permit(server)?;
         Ok(opening)
     }
 
-    /// Whether the policy allows to go there, as it does for `navigate`. A session that is
-    /// read-only is opened somewhere too.
+    /// Whether the policy allows to go there, as it does for `navigate`: a server that is read-only
+    /// follows links alone.
     fn permit(&self, server: &Options) -> Result<(), Not> {
         server.permission.refresh();
-        let policy = server.permission.access.policy().with_input();
-        policy.permit(&Action::Navigate { url: self.url.clone() }).map_err(refused)
+        server
+            .permission
+            .access
+            .policy()
+            .permit(&Action::Navigate { url: self.url.clone() })
+            .map_err(refused)
     }
 
     /// What the session is opened with.
@@ -88,7 +87,7 @@ impl Opening {
         let page = first.narrowed(choice, count_after);
         let out = server.out.as_ref().map(|out| out.join(format!("session-{number}")));
         check_out(out.as_deref(), &[]).map_err(|error| trouble(&error))?;
-        let permission = match self.is_read_only && !server.is_read_only {
+        let permission = match self.is_read_only {
             true => Arc::new(server.permission.read_only().map_err(|error| trouble(&error))?),
             false => server.permission.clone(),
         };

@@ -217,8 +217,7 @@ pub(super) fn instructions(on: On) -> String {
 /// click that then follows links, and the tabs that are there.
 pub(super) fn offered(is_read_only: bool, on: On) -> Vec<Tool> {
     let sends_none = |about: &About| matches!(about.kind, Kind::Looks | Kind::Knows);
-    let also = ["click", "tab", "open_session", "close_session"];
-    let follows = |about: &About| on == On::Page && also.contains(&about.name);
+    let follows = |about: &About| on == On::Page && ["click", "tab"].contains(&about.name);
     let tools = TOOLS.iter().filter(|about| has_schema(about.name, on));
     tools
         .filter(|about| !is_read_only || sends_none(about) || follows(about))
