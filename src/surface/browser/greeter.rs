@@ -7,7 +7,7 @@ use std::sync::{Mutex, Weak};
 
 use serde_json::{Value, json};
 
-use super::link::write_message;
+use super::transport::write_message;
 
 /// The numbers of its requests, whose answers nobody waits for, begin here.
 const FIRST_ID: u64 = 1 << 30;

@@ -51,6 +51,7 @@ mod news;
 mod picture;
 mod process;
 mod tabs;
+mod transport;
 mod world;
 
 pub use crate::act::{Element, Elements};
